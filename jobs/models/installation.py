@@ -1,0 +1,48 @@
+"""What exists once: the installation's own id, and the leases of the periodic turns."""
+
+from __future__ import annotations
+
+import secrets
+import string
+from datetime import datetime, timedelta
+
+from django.db import models
+from django.db.models import Q
+
+LETTERS = string.ascii_letters
+
+
+def public_id(length: int = 6) -> str:
+    """Six mixed-case letters: what URLs, the API and tokens call a thing."""
+    return "".join(secrets.choice(LETTERS) for _ in range(length))
+
+
+class Installation(models.Model):
+    """Made once and kept: its code marks every cluster that belongs to this database."""
+
+    code = models.CharField(max_length=8, unique=True)
+    made = models.DateTimeField(auto_now_add=True)
+
+    @classmethod
+    def code_of_this(cls) -> str:
+        row = cls.objects.order_by("pk").first() or cls.objects.get_or_create(pk=1, defaults={"code": "hr" + secrets.token_hex(2)})[0]
+        return row.code
+
+
+class Turn(models.Model):
+    """A lease on a periodic turn (sweep, poll, meter, reconcile): two beats harm nothing."""
+
+    name = models.CharField(max_length=40, unique=True)
+    until = models.DateTimeField(null=True)
+    last = models.DateTimeField(null=True)
+
+    @classmethod
+    def take(cls, name: str, now: datetime, seconds: float) -> bool:
+        """True for one caller in `seconds`; by compare-and-set."""
+        cls.objects.get_or_create(name=name)
+        free = cls.objects.filter(name=name).filter(Q(until__isnull=True) | Q(until__lte=now))
+        return free.update(until=now + timedelta(seconds=seconds), last=now) == 1
+
+    @classmethod
+    def give_back(cls, name: str) -> None:
+        cls.objects.filter(name=name).update(until=None)

@@ -1,0 +1,79 @@
+"""A job: what a workload is when it runs a command and ends. One-to-one beside the Workload row."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from django.db import models
+
+from .file import StoredFile
+from .workload import Workload
+
+
+class JobQuerySet(models.QuerySet["Job"]):
+    def visible_to(self, user: Any) -> JobQuerySet:
+        return self.filter(workload__in=Workload.objects.visible_to(user))
+
+
+class Job(models.Model):
+    """`commands` are run one after the other by bash, with pipefail unless switched off."""
+
+    workload = models.OneToOneField(Workload, models.CASCADE, primary_key=True, related_name="job")
+    software = models.ForeignKey("jobs.SoftwareVersion", models.PROTECT, related_name="jobs")
+    commands = models.JSONField(default=list)
+    environment = models.JSONField(default=dict)
+    pipefail = models.BooleanField(default=True)
+    stop_when_diverging = models.BooleanField(default=False)
+    checked = models.ForeignKey("jobs.Check", models.SET_NULL, null=True, related_name="jobs")
+    verdict = models.CharField(max_length=20, blank=True)
+    verdict_detail = models.JSONField(default=dict)
+    outputs_deleted = models.DateTimeField(null=True)
+
+    objects = JobQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.workload.name
+
+    @property
+    def command(self) -> str:
+        return "\n".join(self.commands)
+
+    def check_key(self) -> str:
+        """One key for the same bytes, command and size: a finished check of one job serves every other like it."""
+        inputs = [[use.name, use.file.sha256, use.unpack] for use in self.inputs.select_related("file").order_by("order", "pk")]
+        work = self.workload
+        facts = [self.software_id, self.commands, self.environment, inputs, work.nodes, work.cores, work.coretype_id]
+        return hashlib.sha256(json.dumps(facts).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+class JobInput(models.Model):
+    """A stored file as one job uses it: under this name in the job folder, unpacked or not."""
+
+    job = models.ForeignKey(Job, models.CASCADE, related_name="inputs")
+    file = models.ForeignKey(StoredFile, models.PROTECT, related_name="uses")
+    name = models.CharField(max_length=1024)
+    unpack = models.BooleanField(default=False)
+    order = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["order", "pk"]
+
+
+class Check(models.Model):
+    """The findings for one set of bytes and one command. Filled by the engine, in the background, from submit on."""
+
+    key = models.CharField(max_length=64, unique=True)
+    findings = models.JSONField(null=True, help_text="None while the check is under way")
+    files = models.PositiveIntegerField(default=0)
+    taken = models.DateTimeField(null=True, help_text="Somebody is checking since")
+    done = models.DateTimeField(null=True)
+
+    @property
+    def errors(self) -> int:
+        return sum(finding["severity"] == "error" for finding in self.findings or [])
+
+    @property
+    def warnings(self) -> int:
+        return sum(finding["severity"] == "warning" for finding in self.findings or [])

@@ -1,0 +1,227 @@
+"""What a user starts: a job or a workstation. One row holds where it stands, what is wished, and who works on it.
+
+`advance` is the only writer of `status`: table checked, compare-and-set on (id, status, lease), event in the same
+transaction, `changed` on commit. `wish` is written by people only, through the verbs below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import models, transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from .. import lifecycle
+from ..lifecycle import Wish
+from ..signals import announce
+from .installation import public_id
+
+
+class WorkloadQuerySet(models.QuerySet["Workload"]):
+    def visible_to(self, user: Any) -> WorkloadQuerySet:
+        """Own work, that of one's projects, everything for admins, nothing for strangers."""
+        if not user.is_authenticated:
+            return self.none()
+        if user.is_superuser or user.is_staff:
+            return self
+        return self.filter(Q(owner=user) | Q(project__memberships__user=user)).distinct()
+
+    def active(self) -> WorkloadQuerySet:
+        return self.filter(status__in=lifecycle.ACTIVE_CODES)
+
+
+class Workload(models.Model):
+    class Kind(models.TextChoices):
+        JOB = "job", "Job"
+        WORKSTATION = "workstation", "Workstation"
+
+    public_id = models.CharField(max_length=8, unique=True, default=public_id)
+    kind = models.CharField(max_length=12, choices=Kind, default=Kind.JOB)
+    name = models.CharField(max_length=200)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="workloads")
+    project = models.ForeignKey("jobs.Project", models.PROTECT, null=True, related_name="workloads")
+    coretype = models.ForeignKey("jobs.Coretype", models.PROTECT, related_name="workloads")
+    nodes = models.PositiveIntegerField(default=1)
+    cores = models.PositiveIntegerField(default=1, help_text="A node")
+    walltime = models.PositiveIntegerField(help_text="Seconds")
+    priority = models.IntegerField(default=0)
+    latest_start = models.DateTimeField(null=True)
+    # where it stands: written by advance() only
+    status = models.CharField(max_length=12, choices=lifecycle.CHOICES, default=lifecycle.DRAFT)
+    since = models.DateTimeField(default=timezone.now, help_text="In this status since")
+    attempt = models.PositiveIntegerField(default=1)
+    tries = models.PositiveIntegerField(default=0, help_text="Attempts that broke through no fault of the job")
+    outcome = models.CharField(max_length=12, blank=True)
+    reason = models.CharField(max_length=24, blank=True, choices=lifecycle.REASON_CHOICES)
+    detail = models.TextField(blank=True, help_text="The evidence behind the reason, for people")
+    failed_stage = models.CharField(max_length=20, blank=True, help_text="Status code of the stage with the red X")
+    made = models.DateTimeField(default=timezone.now)
+    submitted = models.DateTimeField(null=True)
+    ended = models.DateTimeField(null=True)
+    # what is wished: written by people
+    wish = models.CharField(max_length=12, choices=[(wish.value, wish.value) for wish in Wish], default=Wish.RUN)
+    wished_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    wished_at = models.DateTimeField(null=True)
+    # who works on it: written by the engine
+    due = models.DateTimeField(null=True, help_text="Look again at this time; the retry")
+    lease = models.CharField(max_length=32, blank=True)
+    leased_until = models.DateTimeField(null=True)
+    flagged = models.TextField(blank=True, help_text="A bug met this row; a person should look")
+    version = models.PositiveBigIntegerField(default=1)
+    archived = models.BooleanField(default=False)
+    submit_key = models.CharField(max_length=80, blank=True, help_text="Two submits with one key are one")
+
+    objects = WorkloadQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["due"], condition=Q(status__in=lifecycle.ACTIVE_CODES), name="workload_due"),
+            models.Index(fields=["owner", "-id"]),
+            models.Index(fields=["project", "-id"]),
+            models.Index(fields=["status", "-id"]),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "submit_key"], condition=~Q(submit_key=""), name="one_workload_a_submit_key"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+    @property
+    def table(self) -> lifecycle.Lifecycle:
+        return lifecycle.TABLES[self.kind]
+
+    @property
+    def row(self) -> lifecycle.Status:
+        return self.table[self.status]
+
+    @property
+    def is_active(self) -> bool:
+        return self.status in lifecycle.ACTIVE_CODES
+
+    @property
+    def total_cores(self) -> int:
+        return self.nodes * self.cores
+
+    @property
+    def ending(self) -> lifecycle.Reason | None:
+        return lifecycle.ENDINGS.get(self.reason)
+
+    @property
+    def topic(self) -> str:
+        return f"{self.kind}:{self.public_id}"
+
+    # --- verbs: what people do ----------------------------------------------------------------------------------------
+    def submit(self, by: Any, now: datetime | None = None) -> bool:
+        """Draft to Queued. True if this call did it; a second submit changes nothing."""
+        now = now or timezone.now()
+        done = advance([Change(self, lifecycle.QUEUED, fields={"submitted": now, "wish": Wish.RUN, "due": now})], now, source="user", by=by)
+        return bool(done)
+
+    def stop(self, by: Any, force: bool = False, now: datetime | None = None) -> bool:
+        """Ask for the end. True if the wish was taken; False if it is over (or already wished). Works without any worker."""
+        wish = Wish.FORCE_STOP if force else Wish.STOP
+        weaker = [Wish.RUN, Wish.SUSPEND] + ([Wish.STOP] if force else [])
+        return self._wish(wish, weaker, by, now or timezone.now())
+
+    def _wish(self, wish: Wish, before: list[Wish], by: Any, now: datetime) -> bool:
+        rows = Workload.objects.filter(pk=self.pk, status__in=[*lifecycle.ACTIVE_CODES, lifecycle.SUSPENDED], wish__in=before)
+        with transaction.atomic():
+            if not rows.update(wish=wish, wished_by=by, wished_at=now, due=now, version=F("version") + 1):
+                return False
+            self.refresh_from_db()
+            self.clusters.filter(attempt=self.attempt).update(orders=F("orders") + 1)
+            Event.objects.create(workload=self, at=now, attempt=self.attempt, source="user", by=by, before=self.status,
+                                 after=self.status, reason=wish)
+            announce(self.topic, version=self.version, due=True, status=self.status)
+            announce(f"orders:{self.public_id}")
+        return True
+
+    def touch(self) -> None:
+        """Facts about it have changed: next version, look at once."""
+        touch([self.pk])
+
+
+class Event(models.Model):
+    """History: what happened, when, through whom. Stage times and the timeline come from here."""
+
+    workload = models.ForeignKey(Workload, models.CASCADE, related_name="events")
+    at = models.DateTimeField()
+    attempt = models.PositiveIntegerField(default=1)
+    before = models.CharField(max_length=12, blank=True)
+    after = models.CharField(max_length=12, blank=True)
+    source = models.CharField(max_length=10, help_text="user, engine, agent or backend")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    reason = models.CharField(max_length=40, blank=True)
+    detail = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+        indexes = [models.Index(fields=["workload", "id"])]
+
+
+class Change:
+    """One wanted transition. `fields` are columns of the Workload that go with it, `detail` is for the event."""
+
+    __slots__ = ("detail", "fields", "reason", "to", "workload")
+
+    def __init__(self, workload: Workload, to: str, *, reason: str = "", detail: str = "", fields: dict[str, Any] | None = None) -> None:
+        self.workload, self.to, self.reason, self.detail, self.fields = workload, to, reason, detail, fields or {}
+
+
+def advance(changes: Iterable[Change], now: datetime, *, source: str = "engine", by: Any = None, lease: str = "") -> set[int]:
+    """Move workloads to their next status; the ids of those that really moved (somebody was faster with the others).
+
+    Rows that change alike share one UPDATE, so a burst costs a few statements and one commit.
+    Raises ValueError for a transition that the table does not have.
+    """
+    groups: dict[tuple[Any, ...], list[Change]] = {}
+    for change in changes:
+        old = change.workload.status
+        if not change.workload.table.allows(old, change.to):
+            raise ValueError(f"{change.workload.kind}: there is no way from {old} to {change.to}")
+        key = (old, change.to, tuple(sorted(change.fields.items(), key=lambda item: item[0])))
+        groups.setdefault(key, []).append(change)
+    moved: set[int] = set()
+    with transaction.atomic():
+        for (old, to, fields), group in groups.items():
+            moved |= _advance_group(group, old, to, dict(fields), now, source, by, lease)
+    return moved
+
+
+def _advance_group(group: list[Change], old: str, to: str, fields: dict[str, Any], now: datetime, source: str, by: Any, lease: str) -> set[int]:
+    ids = [change.workload.pk for change in group]
+    values = {"due": now, **fields, "status": to, "since": now, "version": F("version") + 1}
+    rows = Workload.objects.filter(pk__in=ids, status=old, lease=lease)
+    if len(ids) == 1:
+        moved = set(ids) if rows.update(**values) else set()
+    else:
+        moved = set(rows.select_for_update().values_list("pk", flat=True))
+        rows.filter(pk__in=moved).update(**values)
+    done = [change for change in group if change.workload.pk in moved]
+    Event.objects.bulk_create(
+        [Event(workload_id=c.workload.pk, at=now, attempt=fields.get("attempt", c.workload.attempt), before=old, after=to, source=source,
+               by=by, reason=c.reason, detail=c.detail) for c in done]
+    )
+    for change in done:
+        work = change.workload
+        for name, value in {**fields, "status": to, "since": now}.items():
+            setattr(work, name, value)
+        work.version += 1
+        announce(work.topic, version=work.version, due=True, status=to)
+    return moved
+
+
+def touch(ids: list[int], now: datetime | None = None) -> None:
+    """Facts about these workloads have changed: next version, due at once, told to everybody after commit."""
+    now = now or timezone.now()
+    with transaction.atomic():
+        Workload.objects.filter(pk__in=ids).update(version=F("version") + 1, due=now)
+        rows = Workload.objects.filter(pk__in=ids).values_list("kind", "public_id", "version", "status")
+        for kind, public, version, status in rows:
+            announce(f"{kind}:{public}", version=version, due=True, status=status)

@@ -1,0 +1,28 @@
+"""The one thing the domain announces: `changed`, after commit.
+
+Receivers (the hub of the web processes, the wake-up of workers) must never raise and never block: a dead broker or a dead
+channel layer must not fail a click. `announce` enforces the first half by sending robustly.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from django.db import transaction
+from django.dispatch import Signal
+
+log = logging.getLogger(__name__)
+
+changed = Signal()
+"""Sent with `topic` ("job:aBcDeF", "log:aBcDeF", "orders:TOKEN", "hardware", "budget:3") and `facts`: positions, never data."""
+
+
+def announce(topic: str, **facts: object) -> None:
+    """Tell everybody, once the running transaction is committed, that `topic` has moved on."""
+    transaction.on_commit(lambda: _send(topic, facts), robust=True)
+
+
+def _send(topic: str, facts: dict[str, object]) -> None:
+    for receiver, answer in changed.send_robust(sender=None, topic=topic, facts=facts):
+        if isinstance(answer, Exception):
+            log.warning("a receiver of %s failed: %r in %r", topic, answer, receiver)

@@ -1,0 +1,10 @@
+"""The face: browsers, API clients, agents' reports."""
+
+from django.apps import AppConfig
+
+
+class PortalConfig(AppConfig):
+    name = "portal"
+
+    def ready(self) -> None:
+        pass

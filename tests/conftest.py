@@ -1,0 +1,35 @@
+"""The cast of every test: an owner, a member of the same project, a stranger, an admin."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import factories  # noqa: E402
+
+
+@pytest.fixture
+def owner(db):
+    return factories.user("owner")
+
+
+@pytest.fixture
+def member(db):
+    return factories.user("member")
+
+
+@pytest.fixture
+def stranger(db):
+    return factories.user("stranger")
+
+
+@pytest.fixture
+def admin(db):
+    return factories.user("boss", is_staff=True, is_superuser=True)
+
+
+@pytest.fixture
+def wing(owner, member):
+    return factories.project(owner, member)
