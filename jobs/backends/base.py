@@ -87,8 +87,8 @@ class Backend(ABC):
     """Something that has machines.
 
     Every method may be called from any thread and any process, also for the same token at the same time, and may be
-    repeated after a crash at any point. Calls keep a timeout of their own. They raise TryAgain or Refused; anything else
-    is a bug. A backend is made from settings alone: whatever must outlive the process is kept on the other side.
+    repeated after a crash at any point. Calls keep a timeout of their own. They raise TryAgain or Refused; anything
+    else is a bug. A backend is made from settings alone: what must outlive the process is kept on the other side.
     """
 
     can_extend: bool = False
@@ -177,13 +177,14 @@ _lock = threading.Lock()
 def _configured() -> Mapping[str, Mapping[str, Any]]:
     from django.conf import settings  # only here: the backends themselves need no Django
 
-    return settings.BACKENDS
+    configured: Mapping[str, Mapping[str, Any]] = settings.BACKENDS
+    return configured
 
 
 def _make(name: str, entry: Mapping[str, Any]) -> Backend:
     path, _, attribute = entry["BACKEND"].rpartition(".")
     try:
-        made = getattr(import_module(path), attribute)(name, **entry.get("OPTIONS", {}))
+        made: Backend = getattr(import_module(path), attribute)(name, **entry.get("OPTIONS", {}))
     except (ImportError, AttributeError, TypeError) as error:
         raise Refused(f"backend {name}: {error}") from error
     return made

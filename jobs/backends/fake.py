@@ -18,6 +18,7 @@ from .fake_store import Cluster, Faults, Folder, Memory, Store
 
 ERRORS = {"try again": TryAgain, "refused": Refused, "no capacity": NoCapacity}
 
+_ENDLESS = 1_000_000_000  # cores
 _ABSENT = Described(State.ABSENT)
 _UP = Described(State.UP)
 _UNKNOWN = Described(State.UNKNOWN, "the cloud does not answer")
@@ -87,8 +88,9 @@ class Fake(Backend):
                 store.faults = replace(faults, unknown=max(0, faults.unknown - 1))
                 return dict.fromkeys(tokens, _UNKNOWN)
             now = self.clock() - faults.lag
-            answer = {token: _describe(store.get(token), now, faults) for token in tokens}
-            booted = [t for t, d in answer.items() if d.state is State.UP and not store.get(t).told]
+            clusters = {token: store.get(token) for token in tokens}
+            answer = {token: _describe(cluster, now, faults) for token, cluster in clusters.items()}
+            booted = [t for t, c in clusters.items() if c and not c.told and answer[t].state is State.UP]
         self._tell(booted)
         return answer
 
@@ -158,10 +160,8 @@ class Fake(Backend):
     def _free(self, pool: str, size: int | None, faults: Faults) -> Capacity:
         if faults.unsized:
             return Capacity(None, None, faults.queues_itself, faults.limit)
-        free = faults.free if faults.free is not None else None if size is None else max(0, size - self._store.used(pool))
-        total = size if size is not None else faults.free
-        if total is None:  # endless
-            total = free = 1_000_000_000
+        total = _ENDLESS if size is None else size
+        free = max(0, total - self._store.used(pool)) if faults.free is None else faults.free
         return Capacity(total, free, faults.queues_itself, faults.limit)
 
     def _error_of_create(self, token: str, spec: Spec) -> Exception | None:

@@ -185,7 +185,8 @@ Store = Memory | Folder
 
 def _read(path: Path) -> dict[str, Any] | None:
     try:
-        return json.loads(path.read_bytes())
+        found: dict[str, Any] = json.loads(path.read_bytes())
+        return found
     except FileNotFoundError:
         return None
 

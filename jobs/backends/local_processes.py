@@ -1,0 +1,138 @@
+"""Processes of a cluster on this machine: who is alive, who belongs to it, and their end.
+
+The one idea: a pid alone proves nothing. A process is known by pid and start time, a zombie is dead (init may reap
+late), and a process is signalled through a descriptor that was taken before it was looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+Belongs = Callable[[int], bool]
+
+
+def alive(mark: Path) -> bool:
+    """Whether the process noted in a file as "PID STARTTIME" (field 22 of its stat) is alive."""
+    try:
+        pid, started = mark.read_text().split()
+        return int(started) == start_time(int(pid))
+    except (OSError, ValueError):
+        return False
+
+
+def start_time(pid: int) -> int | None:
+    """In ticks since boot; None of what is gone or a zombie."""
+    fields = _stat(pid)
+    return int(fields[19]) if fields and fields[0] not in "ZX" else None
+
+
+def pids() -> Iterator[int]:
+    """All processes but this one and zombies."""
+    own = os.getpid()
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) != own and start_time(int(name)) is not None:
+            yield int(name)
+
+
+def carries(token: str) -> Belongs:
+    """Processes started with HEADRACE_TOKEN=token in their environment."""
+    wanted = f"HEADRACE_TOKEN={token}".encode()
+    return lambda pid: wanted in _read(pid, "environ").split(b"\0")
+
+
+def runs_as(uid: int) -> Belongs:
+    """Processes with this uid as real, effective, saved or file system uid."""
+    return lambda pid: str(uid).encode() in _uids(pid)
+
+
+def works_in(folder: Path) -> Belongs:
+    """Processes in this folder without a terminal: whoever looks around in a shell there is left alone."""
+    inside = str(folder) + "/"
+
+    def belongs(pid: int) -> bool:
+        try:
+            here = os.readlink(f"/proc/{pid}/cwd").removesuffix(" (deleted)") + "/"
+        except OSError:
+            return False
+        fields = _stat(pid)
+        return here.startswith(inside) and bool(fields) and fields[4] == "0"
+
+    return belongs
+
+
+def started_with(argument: str) -> Belongs:
+    """Processes with this among the words they were started with."""
+    wanted = argument.encode()
+    return lambda pid: wanted in _read(pid, "cmdline").split(b"\0")
+
+
+def end(belongs: Belongs, deadline: float) -> bool:
+    """SIGKILL until none is left; False if some are when time.monotonic() reaches the deadline.
+
+    Goes round until a whole round found nobody: what is forked meanwhile is found by the next one.
+    """
+    while True:
+        found = [pid for pid in pids() if belongs(pid) and _kill(pid, belongs)]
+        if not found:
+            return True
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(0.005)
+
+
+def end_all_of(uid: int) -> None:
+    """SIGKILL to every process of an unprivileged uid in one call, which no fork can outrun."""
+    if uid < 1000:
+        raise ValueError(f"uid {uid} is the system's")
+    command, nothing = ["/bin/sh", "-c", "kill -9 -1"], subprocess.DEVNULL
+    try:
+        subprocess.run(
+            command, user=uid, group=uid, extra_groups=[], cwd="/", env={},
+            stdin=nothing, stdout=nothing, stderr=nothing, timeout=2, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        pass  # whoever is left may have stopped it: `end` looks again and needs nobody's help
+
+
+def _kill(pid: int, belongs: Belongs) -> bool:
+    """Signal it, provided that it still is who it was. Whether there was somebody to signal."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except OSError:
+        return False
+    try:
+        if not belongs(pid):
+            return False
+        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        return True
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # not ours to end, yet there: it counts as left
+        return True
+    finally:
+        os.close(descriptor)
+
+
+def _stat(pid: int) -> list[str]:
+    """Fields of /proc/PID/stat from the third one on; the second may hold anything, brackets too."""
+    return _read(pid, "stat").rpartition(b")")[2].decode().split()
+
+
+def _uids(pid: int) -> list[bytes]:
+    for line in _read(pid, "status").splitlines():
+        if line.startswith(b"Uid:"):
+            return line.split()[1:]
+    return []
+
+
+def _read(pid: int, name: str) -> bytes:
+    try:
+        with open(f"/proc/{pid}/{name}", "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
