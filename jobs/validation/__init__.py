@@ -1,0 +1,61 @@
+"""Validation: reads the command and the inputs before hardware is paid for.
+
+The one idea to know: `validate` says all it finds and never raises; `run_apart` does the same in a child process
+with a limit of memory and a deadline, for inputs that nobody vouches for.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+from .base import Finding, Folder, Inputs, Request, Severity, Stored, StoredFile, ordered
+
+__all__ = ["Finding", "Folder", "Inputs", "Request", "Severity", "Stored", "StoredFile", "run_apart", "unpacked", "validate"]
+
+_log = logging.getLogger(__name__)
+
+
+def validate(request: Request) -> list[Finding]:
+    """All findings, errors first. What a validator trips over is logged and costs only its own findings."""
+    return ordered(findings(request))
+
+
+def findings(request: Request) -> Iterator[Finding]:
+    """As validate, each finding as soon as it is known."""
+    from . import text
+
+    text.start()
+    for check in _checks(request):
+        try:
+            yield from check
+        except MemoryError:
+            raise
+        except Exception:
+            _log.exception("a validator failed on %s", request.software)
+    yield from text.cut_short()
+
+
+def run_apart(request: Request, seconds: float | None = None, memory: int = 200 << 20) -> list[Finding]:
+    """As validate, in a child process with limits. `seconds` None: by the size of the inputs, at least 5."""
+    from .apart import run
+
+    return run(request, seconds, memory)
+
+
+def unpacked(inputs: Inputs, flags) -> Inputs:  # type: ignore[no-untyped-def]
+    """The inputs with the members of the archives that `flags` names beside them."""
+    from .unpacked import unpacked as make
+
+    return make(inputs, flags)
+
+
+def _checks(request: Request) -> Iterator[Iterator[Finding]]:
+    from . import command, files, solvers
+    from .plan import make_plan
+
+    plan = make_plan(request)
+    yield command.check(request, plan)
+    yield files.check(request, plan)
+    for solver in solvers.chosen(request, plan):
+        yield iter(solver.check()(request, plan))

@@ -1,0 +1,216 @@
+"""The launch command: every file it names must exist by then, and what it writes must come back.
+
+The one idea to know: a word counts as a file that is read only where the program is known to read it there, or where
+it looks like an input by its place and its name. Everything else is passed over in silence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from . import programs, ranks, solvers, syntax
+from .base import Finding, Request, error, mode_of, nearest, warning
+from .paths import check_read, check_written, spot
+from .plan import Plan, Step, script_text
+from .tree import is_system, is_windows
+
+_INPUT_OPTIONS = {"-i", "-in", "-input", "--input", "-inp", "--inp", "--config", "-c", "-f", "--file", "--in", "-mesh",
+                  "--mesh", "-geo", "--deck", "-deck"}  # fmt: skip
+_OUTPUT_OPTIONS = {"-o", "--output", "-out", "--out", "-O", "--outdir", "--output-dir", "-log", "--log", "-l", "-d",
+                   "--logfile", "-results", "--results"}  # fmt: skip
+_FILE = re.compile(r"[\w./+~-]*[\w-]\.[A-Za-z][\w]{0,9}$")
+_CREATES = {"cp", "mv", "tee", "touch", "mkdir", "rsync", "install", "tar", "zip", "gzip"}
+
+
+def check(request: Request, plan: Plan) -> Iterator[Finding]:
+    if not request.command.strip():
+        yield error("There is no launch command.", thing="command", remedy="Say what is to be run.")
+        return
+    yield from syntax.check(request.command)
+    yield from ranks.check(request, plan)
+    for step in plan.steps:
+        if not step.conditional:
+            yield from _step(request, plan, step)
+    yield from _background(plan)
+
+
+def _step(request: Request, plan: Plan, step: Step) -> Iterator[Finding]:
+    yield from _written(step)
+    if step.before == "||":
+        return  # its failure is provided for
+    yield from _redirected(step)
+    yield from _entered(step)
+    yield from _program(request, plan, step)
+    yield from _scripts(request, step)
+    yield from _files(plan, step)
+
+
+def _redirected(step: Step) -> Iterator[Finding]:
+    for redirect in step.redirects:
+        if redirect.operator == "<" and redirect.target:
+            yield from _read(step, redirect.target, "reads")
+
+
+def _entered(step: Step) -> Iterator[Finding]:
+    """`cd` into a folder that is not there, or is a file, or is outside."""
+    if step.program not in ("cd", "pushd"):
+        return
+    word = next((word for word in step.argv[1:] if word and word != "--"), None)
+    if not word or word == "-" or word.startswith("+"):
+        return
+    inside = step.path(word)
+    if inside is None:
+        yield from _entered_outside(step, word)
+    elif step.tree.is_folder(inside) is False:
+        near = step.tree.nearest_folder(inside)
+        remedy = f"There is {near}." if near else "Folders are kept only if files were uploaded in them."
+        is_file = inside in step.tree.inputs
+        what = "which is a file" if is_file else "which is not among the uploaded folders"
+        yield error(f"{spot(step.file, step.line)} enters the folder {word}, {what}.", file=step.file, line=step.line,
+                    thing=word, remedy=remedy)  # fmt: skip
+
+
+def _entered_outside(step: Step, word: str) -> Iterator[Finding]:
+    if step.cwd is None or word.startswith("~") or is_system(word):
+        return
+    where = spot(step.file, step.line)
+    if is_windows(word):
+        yield error(f"{where} enters {word}, a path of your own (Windows) computer.", file=step.file, line=step.line,
+                    thing=word, remedy="The command starts in the job folder; leave the cd out.")  # fmt: skip
+        return
+    yield warning(f"{where} goes to {word}, outside the job folder; what is written there is lost.", file=step.file,
+                  line=step.line, thing=word, remedy="Stay in the job folder, where the command starts.")  # fmt: skip
+
+
+def _program(request: Request, plan: Plan, step: Step) -> Iterator[Finding]:
+    """A program of the job folder: is it there, and may it be run?"""
+    word = step.argv[0] if step.argv else None
+    if not word or "/" not in word or 0 in step.globs:
+        return
+    name = step.path(word)
+    if word.startswith(("/", "~")) or is_windows(word) or name is None:
+        if not is_system(word):
+            yield from _read(step, word, "starts")
+        return
+    yield from _read(step, word, "starts")
+    if name in step.tree.inputs and name not in step.tree.made:
+        yield from _startable(request, plan, step, name)
+
+
+def _startable(request: Request, plan: Plan, step: Step, name: str) -> Iterator[Finding]:
+    mode = mode_of(request.inputs, name)
+    if mode is not None and not mode & 0o111 and not any(_gives_right(other, name) for other in plan.until(step)):
+        yield error(f"{spot(step.file, step.line)} starts {name}, which is not executable.", file=name, thing=name,
+                    remedy=f"Set the permission: chmod +x {name}.", fix="executable")  # fmt: skip
+    with request.inputs.open(name) as stream:
+        first = stream.readline(256)
+    if first.startswith(b"#!") and first.endswith(b"\r\n"):
+        yield error(f"{name} has Windows line ends (CRLF): started directly, its interpreter is not found.", file=name,
+                    line=1, thing="CRLF", remedy="Convert it to Unix line ends.", fix="unix-line-ends")  # fmt: skip
+
+
+def _gives_right(step: Step, name: str) -> bool:
+    if step.program != "chmod":
+        return False
+    wide = any(word is None or "*" in word or word in ("-R", ".") for word in step.argv)
+    return wide or name in [step.path(word) for word in step.argv[2:]]
+
+
+def _scripts(request: Request, step: Step) -> Iterator[Finding]:
+    """The script that an interpreter is given; shell scripts with Windows line ends."""
+    word = programs.script(step)
+    if word and not is_system(word):
+        yield from _read(step, word, "runs")
+    name = step.path(word) if word else step.path(step.argv[1]) if step.program in ("source", ".") and step.argv[1:] else None
+    if name in step.tree.inputs and name not in step.tree.made and step.program not in ("python", "python3"):
+        yield from _windows_script(request, str(name))
+
+
+def _windows_script(request: Request, name: str) -> Iterator[Finding]:
+    if script_text(request.inputs, name, direct=False) is None:
+        return
+    with request.inputs.open(name) as stream:
+        head = stream.read(65536)
+    if b"\r\n" in head:
+        yield warning(f"{name} has Windows line ends (CRLF), which the shell takes as part of the words.", file=name,
+                      line=head[: head.index(b"\r\n")].count(b"\n") + 1, thing="CRLF",
+                      remedy="Convert it to Unix line ends.", fix="unix-line-ends")  # fmt: skip
+
+
+def _files(plan: Plan, step: Step) -> Iterator[Finding]:
+    known = programs.reads(step)
+    for word in known:
+        if word and not _has_pattern(step, word):
+            yield from _read(step, word, "reads")
+    if known or programs.is_known(step.program) or step.program in _CREATES or step.program in plan.functions:
+        return
+    if not solvers.claims(step.program):
+        yield from _guessed(step)
+
+
+def _guessed(step: Step) -> Iterator[Finding]:
+    """Words of a program that nobody here knows. The last of several may be what it writes."""
+    script = programs.script(step)
+    places = [at for at, word in enumerate(step.argv) if at and word and not word.startswith("-")]
+    for at in places:
+        word, before = step.argv[at] or "", step.argv[at - 1] or ""
+        if word == script or before in _OUTPUT_OPTIONS or at in step.globs or "=" in word or "://" in word:
+            continue
+        by_option = before in _INPUT_OPTIONS
+        if is_windows(word) and "\\" in word:
+            yield from _read(step, word, "names")
+        elif by_option or (_FILE.match(word) and not before.startswith("-")):
+            last = at == places[-1] and len(places) > 1
+            yield from _named(step, word, sure=by_option or not last)
+
+
+def _named(step: Step, word: str, sure: bool) -> Iterator[Finding]:
+    name = step.path(word)
+    if name is None or step.tree.exists(name) is not False or not _FILE.match(word):
+        return
+    near = nearest(name, step.tree.inputs)
+    found = check_read(step.tree, word, verb="names", file=step.file, line=step.line, cwd=step.cwd)
+    if found and near and sure:
+        yield found
+    elif found and (sure or (near or "").lower() == name.lower()):
+        yield warning(found.message, file=found.file, line=found.line, thing=found.thing, remedy=found.remedy)
+
+
+def _read(step: Step, word: str, verb: str) -> Iterator[Finding]:
+    if word == "-" or word.startswith("/dev/"):
+        return
+    if word.startswith("~") or (step.cwd is None and not is_windows(word)):
+        return
+    found = check_read(step.tree, word, verb=verb, file=step.file, line=step.line, cwd=step.cwd)
+    if found:
+        yield found
+
+
+def _has_pattern(step: Step, word: str) -> bool:
+    return any(step.argv[at] == word for at in step.globs if at < len(step.argv))
+
+
+def _written(step: Step) -> Iterator[Finding]:
+    targets = [r.target for r in step.redirects if r.operator[:1] in ">&" and r.operator != "<&" and r.target]
+    if step.program not in ("gcc", "g++", "gfortran", "cc", "ps", "grep", "mount", "set", "sort"):
+        targets += [word for at, word in enumerate(step.argv) if word and step.argv[at - 1] in ("-o", "--output")]
+    if step.program in ("cp", "mv", "tee", "rsync") and len(step.argv) > 1:
+        targets += [word for word in programs.plain(step.argv[1:])[-1:] if word and ":" not in word]
+    for target in targets:
+        if step.cwd is not None or target.startswith(("/", "~")):
+            found = check_written(target, verb="writes to", file=step.file, line=step.line)
+            if found:
+                yield found
+
+
+def _background(plan: Plan) -> Iterator[Finding]:
+    """A command put in the background and not waited for ends with the job."""
+    steps = [step for step in plan.steps if step.argv]
+    for at, step in enumerate(steps):
+        if step.before == "&" and not any(later.program in ("wait", "fg") for later in steps[at + 1 :]):
+            yield warning(f"{spot(step.file, step.line)} puts {step.program} in the background (&) and does not wait: it "
+                          "is ended as soon as the command is over.", file=step.file, line=step.line, thing="&",
+                          remedy="Leave the & out, or end with wait.")  # fmt: skip
+            return
+

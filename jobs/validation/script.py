@@ -1,0 +1,214 @@
+"""Groups the words of a shell text into simple commands, in the order in which they are written.
+
+The one idea to know: `if`, loops, `case` and functions are not understood, only noticed: what stands in them is
+`conditional`, so that nobody builds a refusal on it. Subshells are kept, for the sake of `cd`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from .words import Kind, Mark, Token, Word, tokens
+
+_OPENERS = {"if": "fi", "while": "done", "until": "done", "for": "done", "select": "done", "case": "esac"}
+_CLOSERS = {"fi", "done", "esac", "}"}
+_SKIPPED = {"then", "else", "elif", "do", "!", "time", "coproc", "if", "while", "until"}
+REDIRECTIONS = {"<", ">", ">>", ">|", "<>", "&>", "&>>", ">&", "<&", "<<", "<<-", "<<<"}
+
+
+@dataclass
+class Redirection:
+    operator: str
+    target: Word | None
+    descriptor: str = ""
+    body: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Command:
+    """One simple command. `after` is the operator before it: "" at the start, else ; && || | & or a newline."""
+
+    line: int
+    words: list[Word] = field(default_factory=list)
+    assignments: list[tuple[str, Word]] = field(default_factory=list)
+    redirections: list[Redirection] = field(default_factory=list)
+    after: str = ""
+    before: str = ""  # the operator behind it
+    conditional: bool = False
+    subshells: tuple[int, ...] = ()
+
+
+@dataclass
+class Script:
+    commands: list[Command] = field(default_factory=list)
+    functions: set[str] = field(default_factory=set)
+    loop_variables: set[str] = field(default_factory=set)
+
+
+def parse(text: str) -> Script:
+    return _Parser(list(tokens(text))).run()
+
+
+class _Parser:
+    def __init__(self, found: list[Token]) -> None:
+        self.tokens = found
+        self.at = 0
+        self.script = Script()
+        self.blocks: list[str] = []  # closers awaited
+        self.subshells: list[int] = []
+        self.subshell_count = 0
+        self.command: Command | None = None
+        self.after = ""
+
+    def run(self) -> Script:
+        while self.at < len(self.tokens):
+            token = self.tokens[self.at]
+            self.at += 1
+            if isinstance(token, Mark):
+                self._mark(token)
+            else:
+                self._word(token)
+        self._end("")
+        return self.script
+
+    def _mark(self, mark: Mark) -> None:
+        if mark.text in REDIRECTIONS:
+            self._redirect(mark)
+        elif mark.text == "(":
+            self._open_bracket(mark)
+        elif mark.text == ")":
+            self._end(";")
+            if self.subshells:
+                self.subshells.pop()
+            self.after = ";"
+        else:
+            self._end(mark.text)
+            if mark.text in (";;", ";&", ";;&") and self.blocks[-1:] == ["esac"]:
+                self._skip_pattern()
+
+    def _open_bracket(self, mark: Mark) -> None:
+        if self.command and len(self.command.words) == 1 and self._next_is(")"):
+            self._function(self.command.words[0].literal)
+            self.at += 1
+        elif self.command is None and self._next_is("("):
+            self._skip_until(lambda token: isinstance(token, Mark) and token.text == ")")
+            self.at += 1  # the second bracket of (( ))
+        else:
+            self.subshell_count += 1
+            self.subshells.append(self.subshell_count)
+
+    def _function(self, name: str | None) -> None:
+        self.script.functions.add(name or "")
+        self.command = None
+        self.after = ";"
+
+    def _redirect(self, mark: Mark) -> None:
+        target = None
+        if mark.text not in ("<<", "<<-") and self.at < len(self.tokens):
+            word = self.tokens[self.at]
+            if isinstance(word, Word):
+                target = word
+                self.at += 1
+        made = Redirection(mark.text, target, mark.descriptor, mark.body)
+        self._current(mark.line).redirections.append(made)
+
+    def _word(self, word: Word) -> None:
+        if self.command is None or not self.command.words:
+            if self._reserved(word.bare or "", word):
+                return
+            if assigned := _assignment(word):
+                self._current(word.line).assignments.append(assigned)
+                return
+        self._current(word.line).words.append(word)
+
+    def _reserved(self, bare: str, word: Word) -> bool:
+        if bare == "[[":
+            self._skip_until(lambda token: isinstance(token, Word) and token.bare == "]]")
+            return True
+        if bare in ("for", "select", "case", "function"):
+            self._header(bare)
+            return True
+        if bare in _OPENERS:
+            self.blocks.append(_OPENERS[bare])
+        elif bare in _CLOSERS:
+            self._close(bare, word)
+        elif bare == "{":
+            self.blocks.append("}")
+        return bare in _SKIPPED or bare in _CLOSERS or bare == "{"
+
+    def _close(self, bare: str, word: Word) -> None:
+        if self.blocks[-1:] == [bare]:
+            self.blocks.pop()
+        self._current(word.line)  # so that `done < file` has a place for its redirection
+
+    def _header(self, bare: str) -> None:
+        name = self._next_word()
+        if bare == "function":
+            self.script.functions.add(name or "")
+            return
+        self.blocks.append(_OPENERS[bare])
+        if bare == "case":
+            self._skip_until(lambda token: isinstance(token, Word) and token.bare == "in")
+            self._skip_pattern()
+            return
+        self.script.loop_variables.add(name or "")
+        if self._next_is("("):  # for ((i = 0; ...))
+            self._skip_until(lambda token: isinstance(token, Mark) and token.text == ")")
+        self._skip_until(lambda token: isinstance(token, Mark) and token.text in (";", "\n"))
+
+    def _skip_pattern(self) -> None:
+        """Past the pattern of a case branch; stops before `esac`."""
+        while self.at < len(self.tokens):
+            token = self.tokens[self.at]
+            if isinstance(token, Word) and token.bare == "esac":
+                return
+            self.at += 1
+            if isinstance(token, Mark) and token.text == ")":
+                return
+
+    def _next_word(self) -> str | None:
+        token = self.tokens[self.at] if self.at < len(self.tokens) else None
+        if isinstance(token, Word):
+            self.at += 1
+            return token.literal
+        return None
+
+    def _next_is(self, text: str) -> bool:
+        token = self.tokens[self.at] if self.at < len(self.tokens) else None
+        return isinstance(token, Mark) and token.text == text
+
+    def _skip_until(self, wanted: Callable[[Token], bool]) -> None:
+        while self.at < len(self.tokens):
+            self.at += 1
+            if wanted(self.tokens[self.at - 1]):
+                return
+
+    def _current(self, line: int) -> Command:
+        if self.command is None:
+            conditional = bool([block for block in self.blocks if block != "}"]) or self._in_function()
+            self.command = Command(line, after=self.after, conditional=conditional)
+            self.command.subshells = tuple(self.subshells)
+        return self.command
+
+    def _in_function(self) -> bool:
+        return bool(self.script.functions) and "}" in self.blocks
+
+    def _end(self, operator: str) -> None:
+        if self.command is not None:
+            self.command.before = operator
+            self.script.commands.append(self.command)
+            self.command = None
+        if operator:
+            self.after = operator
+
+
+def _assignment(word: Word) -> tuple[str, Word] | None:
+    """NAME=value in front of a command."""
+    if not word.parts or word.parts[0].kind is not Kind.TEXT:
+        return None
+    name, equals, rest = word.parts[0].text.partition("=")
+    if not equals or not name.rstrip("+").isidentifier() or not name.isascii():
+        return None
+    first = type(word.parts[0])(Kind.TEXT, rest)
+    return name.rstrip("+"), Word((first, *word.parts[1:]), word.line)
