@@ -9,14 +9,6 @@ Layout: LOGS_DIR/<public id>/<attempt>/ holds NAME.GENERATION.log with its side 
 .seal .name), beats/<node>.ndjson and watched/NAME.
 """
 
-from jobs.logs.health import (
-    append_beat,
-    beats,
-    heard,
-    last_beat,
-    last_heard,
-    listing,
-)
 from jobs.logs.files import (
     PastEnd,
     Stream,
@@ -30,6 +22,14 @@ from jobs.logs.files import (
     size,
     streams,
     write,
+)
+from jobs.logs.health import (
+    append_beat,
+    beats,
+    heard,
+    last_beat,
+    last_heard,
+    listing,
 )
 from jobs.logs.holes import Gap, kept
 from jobs.logs.line_index import (

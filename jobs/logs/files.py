@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,9 +76,7 @@ def gap(directory: Path, stream: str, generation: int, start: int, end: int, rea
         return end
 
 
-def read(
-    directory: Path, stream: str, start: int, end: int, *, generation: int | None = None
-) -> bytes:
+def read(directory: Path, stream: str, start: int, end: int, *, generation: int | None = None) -> bytes:
     """Kept bytes from `start` up to `end`, the end of the log or the next gap: whichever comes first."""
     path = path_of(directory, stream, generation)
     try:
@@ -126,10 +124,8 @@ def path_of(directory: Path, stream: str, generation: int | None = None) -> Path
 
 def delete(public_id: str) -> None:
     """Deletes all logs of a workload; nothing there is fine too."""
-    try:
+    with suppress(FileNotFoundError):
         shutil.rmtree(_workload_dir(public_id))
-    except FileNotFoundError:
-        pass
 
 
 def _workload_dir(public_id: str) -> Path:

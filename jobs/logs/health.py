@@ -49,11 +49,7 @@ def last_heard(directory: Path) -> dict[int, float]:
     """When each node was last heard, in unix seconds of the portal's clock; reads no file."""
     try:
         with os.scandir(directory / "beats") as found:
-            return {
-                int(entry.name.split(".", 1)[0]): entry.stat().st_mtime
-                for entry in found
-                if entry.name.endswith(".ndjson")
-            }
+            return {int(entry.name.split(".", 1)[0]): entry.stat().st_mtime for entry in found if entry.name.endswith(".ndjson")}
     except FileNotFoundError:
         return {}
 

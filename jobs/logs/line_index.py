@@ -1,9 +1,10 @@
 """Lines of a log of any size: by number, by offset, by text, from the end.
 
 The one idea: the index holds one number per 64 KiB block, the line breaks before that block, and can
-be made again from the log alone (native byte order: all web processes are of one kind). So finding a line means a bisection and reading one block, whatever
-the log's size; writing keeps it up for a few microseconds a block. Lines are counted from 0 and end
-with a line feed; the last one may still be without. A gap counts as part of the line around it.
+be made again from the log alone (native byte order: all web processes are of one kind). So finding a
+line means a bisection and reading one block, whatever the log's size; writing keeps it up for a few
+microseconds a block. Lines are counted from 0 and end with a line feed; the last one may still be
+without. A gap counts as part of the line around it.
 """
 
 import fcntl
@@ -78,9 +79,7 @@ def total_lines(path: Path) -> int:
     return line_at(path, end) + unfinished
 
 
-def search(
-    path: Path, text: str | bytes, after: int = -1, limit: int = 100, seconds: float = SEARCH_SECONDS
-) -> Found:
+def search(path: Path, text: str | bytes, after: int = -1, limit: int = 100, seconds: float = SEARCH_SECONDS) -> Found:
     """Lines after number `after` that contain `text`, at most `limit`, one hit a line.
 
     Capital and small ASCII letters count as equal. Looks for at most `seconds`, holds at most about

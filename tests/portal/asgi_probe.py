@@ -1,0 +1,132 @@
+"""A bare ASGI application that the server tests talk to, and how a test starts it."""
+
+import asyncio
+import contextlib
+import hashlib
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.parse import parse_qs
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SEEN: dict[str, str] = {}
+
+
+async def application(scope, receive, send):
+    from portal import streams
+
+    if scope["type"] == "lifespan":
+        raise ValueError("no lifespan")
+    query = {key: values[0] for key, values in parse_qs(scope["query_string"].decode()).items()}
+    if scope["type"] == "websocket":
+        await _socket(scope["path"], query, receive, send)
+    elif scope["path"] == "/upload":
+        digest, size, pieces = hashlib.sha256(), 0, 0
+        async for piece in streams.body(receive):
+            digest.update(piece)
+            size, pieces = size + len(piece), pieces + 1
+            await asyncio.sleep(float(query.get("lag", 0)))
+        await streams.reply(send, 200, {"sha256": digest.hexdigest(), "size": size, "pieces": pieces})
+    elif scope["path"] == "/refuse":
+        await streams.reply(send, 413, {"message": "too big"})
+    elif scope["path"] == "/first":
+        message = await receive()
+        await streams.reply(send, 200, {"size": len(message["body"]), "more": message["more_body"]})
+        SEEN["first"] = "answered"
+    elif scope["path"] == "/file":
+        await streams.whole_body(receive, 0)
+        await streams.send_file(scope, receive, send, [streams.of_file(Path(query["path"]))], filename=query.get("name", "big.bin"))
+        SEEN["file"] = "ended"
+    elif scope["path"] == "/wait":
+        await streams.whole_body(receive, 0)
+        SEEN["wait"] = "waiting"
+        SEEN["wait"] = (await receive())["type"]
+    elif scope["path"] == "/sleep":
+        SEEN["sleep"] = "begun"
+        await asyncio.sleep(float(query["seconds"]))
+        await streams.reply(send, 200, {"slept": True})
+    elif scope["path"] == "/flood":
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for number in range(int(query["count"])):
+            await send({"type": "http.response.body", "body": b"x" * 65536, "more_body": True})
+            SEEN["flood"] = str(number)
+        await send({"type": "http.response.body"})
+    elif scope["path"] == "/broken":
+        raise RuntimeError("broken on purpose")
+    elif scope["path"] == "/memory":
+        await streams.reply(send, 200, {"rss": _rss(), **SEEN})
+    else:
+        await streams.reply(send, 200, {"path": scope["path"], "query": scope["query_string"].decode(), "method": scope["method"]})
+
+
+async def _socket(path, query, receive, send):
+    await receive()
+    if path == "/deny":
+        await send({"type": "websocket.close", "code": 4404})
+        return
+    await send({"type": "websocket.accept"})
+    if path == "/flood":
+        for number in range(int(query["count"])):
+            await send({"type": "websocket.send", "bytes": b"x" * 65536})
+            SEEN["flood"] = str(number)
+    while (message := await receive())["type"] == "websocket.receive":
+        await asyncio.sleep(float(query.get("lag", 0)))
+        if path != "/sink":
+            await send({"type": "websocket.send", "text": message["text"]})
+    SEEN["closed"] = str(message.get("code"))
+
+
+def _rss() -> int:
+    """Bytes of memory that this process holds."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+OURS = """
+from portal.server import serve
+from tests.portal.asgi_probe import application
+raise SystemExit(serve(application, "127.0.0.1", {port}))
+"""
+UVICORN = """
+import uvicorn
+from tests.portal.asgi_probe import application
+uvicorn.run(application, host="127.0.0.1", port={port}, log_level="warning")
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextlib.contextmanager
+def running(code: str = OURS, port: int | None = None, **environment):
+    """Runs a server in a process of its own; gives (port, process)."""
+    port = port or free_port()
+    process = subprocess.Popen([sys.executable, "-c", code.format(port=port)], cwd=ROOT, env={**os.environ, **environment})
+    try:
+        wait_for(lambda: _answers(port) or process.poll() is not None)
+        yield port, process
+    finally:
+        process.terminate()
+        try:
+            process.wait(15)
+        finally:
+            process.kill()
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def wait_for(condition, seconds=20):
+    """Awaits a condition, at most so long; returns what it gave."""
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+    return found
