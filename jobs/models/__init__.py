@@ -6,13 +6,13 @@ from .catalogue import Coretype, Region, Software, SoftwareVersion
 from .cluster import Cluster, Node, Stray
 from .file import StoredFile, Upload
 from .fields import MoneyField, micros
-from .installation import Installation, Turn
+from .installation import Installation, Outage, Turn
 from .job import Check, Job, JobInput
 from .project import Membership, Project
-from .workload import Event, Workload
+from .workload import Change, Event, Workload, advance, touch
 
 __all__ = [
-    "AuditEntry", "Budget", "Charge", "Check", "Cluster", "Coretype", "Event", "Hold", "Installation", "Job", "JobInput",
-    "Membership", "MoneyField", "Node", "Project", "Region", "Software", "SoftwareVersion", "StoredFile", "Stray",
-    "Strictness", "Turn", "Unit", "Upload", "Workload", "micros",
+    "AuditEntry", "Budget", "Change", "Charge", "Check", "Cluster", "Coretype", "Event", "Hold", "Installation", "Job", "JobInput",
+    "Membership", "MoneyField", "Node", "Outage", "Project", "Region", "Software", "SoftwareVersion", "StoredFile", "Stray",
+    "Strictness", "Turn", "Unit", "Upload", "Workload", "advance", "micros", "touch",
 ]

@@ -46,3 +46,10 @@ class Turn(models.Model):
     @classmethod
     def give_back(cls, name: str) -> None:
         cls.objects.filter(name=name).update(until=None)
+
+
+class Outage(models.Model):
+    """A time in which this portal, or its database, was away: nobody turned the crank. Nobody pays for it after the end."""
+
+    start = models.DateTimeField()
+    end = models.DateTimeField(db_index=True)

@@ -40,6 +40,15 @@ class Job(models.Model):
     def command(self) -> str:
         return "\n".join(self.commands)
 
+    def copy_to(self, workload: Workload) -> Job:
+        """The same asked for again, for another workload."""
+        copy = Job.objects.create(workload=workload, software=self.software, commands=self.commands, environment=self.environment,
+                                  pipefail=self.pipefail, stop_when_diverging=self.stop_when_diverging)
+        JobInput.objects.bulk_create(
+            [JobInput(job=copy, file=use.file, name=use.name, unpack=use.unpack, order=use.order) for use in self.inputs.all()]
+        )
+        return copy
+
     def check_key(self) -> str:
         """One key for the same bytes, command and size: a finished check of one job serves every other like it."""
         inputs = [[use.name, use.file.sha256, use.unpack] for use in self.inputs.select_related("file").order_by("order", "pk")]

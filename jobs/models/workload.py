@@ -59,6 +59,12 @@ class Workload(models.Model):
     reason = models.CharField(max_length=24, blank=True, choices=lifecycle.REASON_CHOICES)
     detail = models.TextField(blank=True, help_text="The evidence behind the reason, for people")
     failed_stage = models.CharField(max_length=20, blank=True, help_text="Status code of the stage with the red X")
+    again = models.CharField(max_length=12, blank=True, help_text="After the teardown back to Queued: counted, or uncounted")
+    not_before = models.DateTimeField(null=True, help_text="Not tried again before this time")
+    gate = models.CharField(max_length=12, blank=True, help_text="What a queued one waits for, as the queue saw it last")
+    gate_text = models.CharField(max_length=300, blank=True)
+    gate_more = models.CharField(max_length=300, blank=True)
+    gate_since = models.DateTimeField(null=True)
     made = models.DateTimeField(default=timezone.now)
     submitted = models.DateTimeField(null=True)
     ended = models.DateTimeField(null=True)
@@ -116,6 +122,17 @@ class Workload(models.Model):
     def topic(self) -> str:
         return f"{self.kind}:{self.public_id}"
 
+    def may_change(self, user: Any) -> bool:
+        """Owner, lead of its project, admin: they may stop, archive and delete it. Other members look."""
+        if user == self.owner or user.is_superuser or user.is_staff:
+            return True
+        return self.project_id is not None and self.project.memberships.filter(user=user, role="lead").exists()
+
+    @property
+    def cluster(self) -> Any:
+        """The cluster of this attempt, or None."""
+        return self.clusters.filter(attempt=self.attempt).first()
+
     # --- verbs: what people do ----------------------------------------------------------------------------------------
     def submit(self, by: Any, now: datetime | None = None) -> bool:
         """Draft to Queued. True if this call did it; a second submit changes nothing."""
@@ -128,6 +145,23 @@ class Workload(models.Model):
         wish = Wish.FORCE_STOP if force else Wish.STOP
         weaker = [Wish.RUN, Wish.SUSPEND] + ([Wish.STOP] if force else [])
         return self._wish(wish, weaker, by, now or timezone.now())
+
+    def clone(self, by: Any) -> Workload:
+        """A new draft that asks for the same."""
+        copy = Workload(
+            kind=self.kind, name=self.name, owner=by, project=self.project, coretype=self.coretype, nodes=self.nodes,
+            cores=self.cores, walltime=self.walltime, priority=0,
+        )
+        with transaction.atomic():
+            copy.save()
+            self.job.copy_to(copy)
+        return copy
+
+    def archive(self, by: Any, archived: bool = True) -> None:
+        """Out of the list, or back in; nothing is deleted."""
+        Workload.objects.filter(pk=self.pk).update(archived=archived, version=F("version") + 1)
+        self.refresh_from_db()
+        announce(self.topic, version=self.version)
 
     def _wish(self, wish: Wish, before: list[Wish], by: Any, now: datetime) -> bool:
         rows = Workload.objects.filter(pk=self.pk, status__in=[*lifecycle.ACTIVE_CODES, lifecycle.SUSPENDED], wish__in=before)

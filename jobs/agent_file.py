@@ -1,0 +1,15 @@
+"""The zipapp that is sent to nodes: built once a process into the data folder."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from django.conf import settings
+
+from . import agent
+
+
+@cache
+def path() -> str:
+    return str(agent.build(Path(settings.DATA_DIR) / "agent" / "headrace-agent.pyz"))

@@ -1,0 +1,179 @@
+"""One turn of the crank: claim a batch of due rows, decide, act, apply, announce.
+
+The database is the queue and the look-again time on the row is the retry; messages are only hints. A claimed row is due
+again when its lease ends, so what a dead worker left is taken up by the next turn. Facts that arrive while a turn works
+set the row due at once, which the turn sees when it puts its result down.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from . import backends, ledger, lifecycle, logs
+from .acting import perform
+from .models import Change, Cluster, Node, Outage, Workload, advance
+from .stages import queued, running, starting, stopping, validating
+from .stages.base import Facts, Step, wait
+
+log = logging.getLogger(__name__)
+
+LEASE = 45.0
+"""Seconds a turn owns its rows; renewed while it acts."""
+BATCH = 200
+ROUNDS = 50
+PAUSE_AFTER_BUG = 60.0
+
+Decide = Callable[[Facts, datetime], Step]
+
+STAGES: dict[str, Decide] = {
+    lifecycle.VALIDATING: validating.decide,
+    lifecycle.STARTING: starting.decide,
+    lifecycle.RUNNING: running.decide,
+    lifecycle.STOPPING: stopping.decide,
+}
+BATCHES = {lifecycle.VALIDATING: getattr(settings, "HEADRACE_CHECKS_AT_ONCE", 50)}
+
+
+def turn(queue: str, now: datetime | None = None) -> int:
+    """Take turns of one stage until nothing of it is due; how many rows were handled."""
+    handled = 0
+    for _ in range(ROUNDS):
+        moment = now or timezone.now()
+        count = queued.turn(moment) if queue == lifecycle.QUEUED else _turn(queue, moment)
+        handled += count
+        if not count:
+            break
+    return handled
+
+
+def _turn(code: str, now: datetime) -> int:
+    lease = secrets.token_hex(16)
+    rows = claim(code, now, lease, BATCHES.get(code, BATCH))
+    if not rows:
+        return 0
+    steps = [_guarded(STAGES[code], facts, now) for facts in load(rows, now)]
+    steps = perform(steps, now, lease)
+    try:
+        apply(steps, now, lease)
+    except Exception:
+        log.exception("a batch of %s could not be written; each row alone now", code)
+        for step in steps:
+            _alone(step, now, lease)
+    return len(rows)
+
+
+# --- claim ------------------------------------------------------------------------------------------------------------
+def claim(code: str, now: datetime, lease: str, limit: int = BATCH) -> list[Workload]:
+    """Rows that are due and free, now ours until the lease ends. Two turns never get the same row."""
+    free = Workload.objects.filter(status=code, due__lte=now).filter(Q(lease="") | Q(leased_until__lte=now))
+    until = now + timedelta(seconds=LEASE)
+    with transaction.atomic():
+        rows = free.order_by("pk").values_list("pk", flat=True)
+        if connection.features.has_select_for_update_skip_locked:
+            rows = rows.select_for_update(skip_locked=True)
+        ids = list(rows[:limit])
+        if not ids or not free.filter(pk__in=ids).update(lease=lease, leased_until=until, due=until):
+            return []
+    mine = Workload.objects.filter(lease=lease).select_related(
+        "coretype", "owner", "project", "job__software__software", "job__checked"
+    )
+    return list(mine.order_by("pk"))
+
+
+# --- load -------------------------------------------------------------------------------------------------------------
+def load(rows: Sequence[Workload], now: datetime) -> list[Facts]:
+    """The facts of a batch, in a few queries whatever its size."""
+    attempts = {work.pk: work.attempt for work in rows}
+    clusters = {
+        cluster.workload_id: cluster
+        for cluster in Cluster.objects.filter(workload__in=attempts)
+        if cluster.attempt == attempts[cluster.workload_id]
+    }
+    nodes: dict[int, list[Node]] = defaultdict(list)
+    for node in Node.objects.filter(cluster__in=[cluster.pk for cluster in clusters.values()]).order_by("index"):
+        nodes[node.cluster_id].append(node)
+    since = Outage.objects.order_by("-end").values_list("end", flat=True).first()
+    return [_facts(work, clusters.get(work.pk), nodes, since) for work in rows]
+
+
+def _facts(work: Workload, cluster: Cluster | None, nodes: dict[int, list[Node]], since: datetime | None) -> Facts:
+    if cluster is None:
+        return Facts(work, None, watched_since=since)
+    backend = backends.get(cluster.backend)
+    return Facts(work, cluster, tuple(nodes[cluster.pk]), _heard(work, cluster), since, backend.silent_limit, backend.create_timeout)
+
+
+def _heard(work: Workload, cluster: Cluster) -> datetime | None:
+    """Last sign of life of the node heard least recently (those that were heard at all)."""
+    if cluster.up is None or cluster.released:
+        return None
+    times = logs.last_heard(logs.attempt_dir(work.public_id, cluster.attempt))
+    return datetime.fromtimestamp(min(times.values()), UTC) if times else cluster.up
+
+
+# --- decide and apply -------------------------------------------------------------------------------------------------
+def _guarded(decide: Decide, facts: Facts, now: datetime) -> Step:
+    """A bug met by one row must not stop the others: it is pushed ahead and flagged."""
+    try:
+        return decide(facts, now)
+    except Exception as error:
+        log.exception("deciding on %s failed", facts.work.public_id)
+        return flag(facts, error)
+
+
+def flag(facts: Facts, error: Exception) -> Step:
+    step = wait(facts, PAUSE_AFTER_BUG)
+    step.fields = {"flagged": f"{type(error).__name__}: {error}"[:2000]}
+    return step
+
+
+def apply(steps: Sequence[Step], now: datetime, lease: str) -> None:
+    """Write the batch down in one transaction: transitions with their events, then the later looks."""
+    free = {"lease": "", "leased_until": None}
+    changes = [Change(s.work, s.to, reason=s.reason, detail=s.detail, fields={**s.fields, **free}) for s in steps if s.to]
+    with transaction.atomic():
+        moved = advance(changes, now, lease=lease) if changes else set()
+        for step in steps:
+            if step.to and step.work.pk in moved and step.facts.cluster is None and not step.work.row.holds:
+                _free_holds(step, now)
+        _look_later([step for step in steps if not step.to], now, lease)
+
+
+def _free_holds(step: Step, now: datetime) -> None:
+    """It leaves for the end, or for a new attempt, and never had a cluster whose release would settle its holds."""
+    if step.to in lifecycle.REST_CODES:
+        ledger.release_holds(step.work, now)
+    elif step.to == lifecycle.QUEUED:
+        step.work.attempt -= 1
+        ledger.release_holds(step.work, now)
+        step.work.attempt += 1
+
+
+def _look_later(steps: Sequence[Step], now: datetime, lease: str) -> None:
+    """Rows that stay: due again later, unless new facts made them due meanwhile (then `due` is left as it is)."""
+    later: dict[float, list[int]] = defaultdict(list)
+    for step in steps:
+        later[step.again if step.again is not None else 5.0].append(step.work.pk)
+        if step.fields:
+            Workload.objects.filter(pk=step.work.pk, lease=lease).update(**step.fields)
+    for seconds, ids in later.items():
+        mine = Workload.objects.filter(pk__in=ids, lease=lease)
+        mine.filter(due__gte=now + timedelta(seconds=LEASE / 2)).update(due=now + timedelta(seconds=seconds))
+        mine.update(lease="", leased_until=None)
+
+
+def _alone(step: Step, now: datetime, lease: str) -> None:
+    try:
+        apply([step], now, lease)
+    except Exception as error:
+        log.exception("%s could not be written", step.work.public_id)
+        apply([flag(step.facts, error)], now, lease)

@@ -1,0 +1,162 @@
+"""The periodic turns: sweep, poll, meter, reconcile. Each takes a lease in the database, so two beats harm nothing."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from django.db.models import Count
+from django.utils import timezone
+
+from . import backends, engine, ledger, lifecycle
+from .models import Cluster, Installation, Outage, Stray, Turn, Workload, touch
+from .signals import announce
+
+log = logging.getLogger(__name__)
+
+AWAY = 30.0
+"""A sweep that comes later than this after the one before means that the portal was away."""
+QUEUE_EVERY = 5.0
+
+
+def sweep(now: datetime | None = None) -> int:
+    """The safety net: whatever is due and was not woken by a hint. Also notes when the portal was away."""
+    moment = now or timezone.now()
+    before = Turn.objects.filter(name="sweep").values_list("last", flat=True).first()
+    if not Turn.take("sweep", moment, 1.0):
+        return 0
+    if before is not None and (moment - before).total_seconds() > AWAY:
+        Outage.objects.create(start=before, end=moment)
+    handled = 0
+    for code in due_queues(moment):
+        handled += engine.turn(code, now)
+    if Turn.take("queue-sweep", moment, QUEUE_EVERY):
+        handled += engine.turn(lifecycle.QUEUED, now)
+    return handled
+
+
+def due_queues(now: datetime) -> list[str]:
+    """Stages with due rows, in the order in which they free capacity for one another."""
+    due = set(Workload.objects.filter(status__in=list(engine.STAGES), due__lte=now).values_list("status", flat=True).distinct())
+    return [code for code in (lifecycle.STOPPING, lifecycle.RUNNING, lifecycle.STARTING, lifecycle.VALIDATING) if code in due]
+
+
+# --- poll -------------------------------------------------------------------------------------------------------------
+def poll(now: datetime | None = None) -> int:
+    """Ask every backend how its living clusters stand: one call for all of them. How many facts changed."""
+    moment = now or timezone.now()
+    if not Turn.take("poll", moment, 2.0):
+        return 0
+    living: dict[str, list[Cluster]] = defaultdict(list)
+    for cluster in Cluster.objects.filter(released__isnull=True, releasing__isnull=True, saved__isnull=True):
+        living[cluster.backend].append(cluster)
+    changed = [pk for name, clusters in living.items() for pk in _poll_one(name, clusters, moment)]
+    touch(changed, moment) if changed else None
+    return len(changed)
+
+
+def _poll_one(name: str, clusters: Sequence[Cluster], now: datetime) -> list[int]:
+    backend = backends.get(name)
+    try:
+        answer = backend.describe([cluster.token for cluster in clusters])
+    except Exception:
+        log.exception("backend %s could not describe its clusters", name)
+        answer = {}
+    changed = []
+    for cluster in clusters:
+        values = _seen(cluster, answer.get(cluster.token), backend, now)
+        if values and Cluster.objects.filter(pk=cluster.pk).update(**values):
+            changed.append(cluster.workload_id)
+    return changed
+
+
+def _seen(cluster: Cluster, told: backends.Described | None, backend: backends.Backend, now: datetime) -> Mapping[str, object]:
+    """The columns that change by what the backend tells. Unknown is never read as over."""
+    if told is None or told.state is backends.State.UNKNOWN:
+        return {} if cluster.unknown_since else {"unknown_since": now, "trouble": told.why if told else "the backend does not answer"}
+    values: dict[str, object] = {"unknown_since": None} if cluster.unknown_since else {}
+    if told.state is backends.State.ABSENT:
+        late = now > cluster.asked + timedelta(seconds=backend.create_timeout)
+        return {**values, "absent": cluster.absent + 1, "trouble": told.why} if cluster.seen or late else values
+    if told.state is backends.State.FAILED:
+        return {**values, "absent": cluster.absent + 2, "trouble": told.why or "The cluster failed."} if cluster.absent < 2 else values
+    if cluster.absent:
+        values["absent"] = 0
+    if cluster.seen is None:
+        values["seen"] = now
+    if cluster.eta != told.eta:
+        values["eta"] = told.eta
+    if (told.state is backends.State.PENDING and cluster.trouble != told.why) or (cluster.unknown_since and cluster.trouble):
+        values["trouble"] = told.why
+    return values
+
+
+# --- meter ------------------------------------------------------------------------------------------------------------
+def meter(now: datetime | None = None) -> int:
+    """Charge what runs, keep its money reaching ahead, and tell agents whose `paid_until` moved."""
+    moment = now or timezone.now()
+    if not Turn.take("meter", moment, 5.0):
+        return 0
+    rows = Cluster.objects.filter(up__isnull=False, settled__isnull=True).values_list("pk", "workload_id", "workload__public_id")
+    workloads = {pk: (workload, public) for pk, workload, public in rows}
+    moved = ledger.meter(workloads, moment)
+    for pk in moved:
+        announce(f"orders:{workloads[pk][1]}")
+    if moved:
+        touch([workloads[pk][0] for pk in moved], moment)
+    return len(workloads)
+
+
+# --- reconcile --------------------------------------------------------------------------------------------------------
+def reconcile(now: datetime | None = None) -> int:
+    """Compare what exists over there with what we know. Returns how many strays wait for an admin."""
+    moment = now or timezone.now()
+    if not Turn.take("reconcile", moment, 20.0):
+        return Stray.objects.filter(gone__isnull=True, decision="").count()
+    for name in backends.names():
+        try:
+            tokens = set(backends.get(name).tokens())
+        except (backends.TryAgain, backends.Refused) as error:
+            log.warning("backend %s could not list its clusters: %s", name, error)
+            continue
+        _compare(name, tokens, moment)
+    return Stray.objects.filter(gone__isnull=True, decision="").count()
+
+
+def _compare(name: str, tokens: Iterable[str], now: datetime) -> None:
+    ours = {token for token in tokens if token.startswith(Installation.code_of_this() + "-")}
+    known = dict(Cluster.objects.filter(token__in=ours).values_list("token", "released"))
+    for token in sorted(ours):
+        if token not in known:
+            _stray(name, token, now)  # newer than this database knows: an admin decides
+        elif known[token] is not None:
+            _destroy(name, token)
+    for stray in Stray.objects.filter(backend=name, gone__isnull=True):
+        if stray.token not in ours:
+            Stray.objects.filter(pk=stray.pk).update(gone=now)
+        elif stray.decision == "destroy" and _destroy(name, stray.token):
+            Stray.objects.filter(pk=stray.pk).update(gone=now)
+
+
+def _stray(name: str, token: str, now: datetime) -> None:
+    stray, new = Stray.objects.get_or_create(backend=name, token=token, defaults={"first_seen": now, "last_seen": now})
+    if new:
+        log.warning("%s has %s, which nobody here asked for; an admin decides", name, token)
+        announce("hardware")
+    else:
+        Stray.objects.filter(pk=stray.pk).update(last_seen=now, gone=None)
+
+
+def _destroy(name: str, token: str) -> bool:
+    try:
+        return backends.get(name).destroy(token)
+    except (backends.TryAgain, backends.Refused) as error:
+        log.warning("%s could not destroy %s: %s", name, token, error)
+        return False
+
+
+def living() -> dict[str, int]:
+    """Clusters that may exist, by backend."""
+    return dict(Cluster.objects.filter(released__isnull=True).values_list("backend").annotate(count=Count("pk")))

@@ -1,0 +1,95 @@
+"""Queued: waits for capacity of its coretype and for a budget that can pay the first hour.
+
+Unlike the other stages this one looks at the whole queue at once. Holding the money and leaving Queued are one
+transaction, under a lock that only one turn has: two workers can never hand out the same core or the same cent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import F
+
+from .. import capacity, ledger, lifecycle, scheduling
+from ..models import Change, Turn, Workload, advance
+from ..signals import announce
+from .base import Facts, Step, end, stopped_reason
+
+
+def turn(now: datetime) -> int:
+    """One pass over the queue; how many left it. Repeat while it returns something."""
+    queue = scheduling.waiting_line()
+    if not queue:
+        return 0
+    coretypes = list({work.coretype_id: work.coretype for work in queue}.values())
+    capacities = capacity.snapshot(kind.backend for kind in coretypes)  # asks the backends, so before the transaction
+    Turn.objects.get_or_create(name="queue")
+    with transaction.atomic():
+        Turn.objects.select_for_update().get(name="queue")
+        queue = scheduling.waiting_line()
+        return _pass(queue, capacities, now)
+
+
+def _pass(queue: Sequence[Workload], capacities: dict[str, dict[str, capacity.backends.Capacity]], now: datetime) -> int:
+    over = [step for step in map(_over, _with_checks(queue)) if step]
+    gone = {step.work.pk for step in over}
+    rest = [work for work in queue if work.pk not in gone]
+    lines = scheduling.lines_of([work.coretype for work in queue], capacities)
+    purse = ledger.Purse(rest)
+    decision = scheduling.decide(rest, lambda kind: capacity.pool_of(kind, capacities), lines, purse, now)
+    for work in rest:
+        why = decision.waits.get(work.pk)
+        if why and why.never:
+            over.append(end(Facts(work, None), "never-starts", why.sentence))
+    purse.write()
+    started = {"gate": "", "gate_text": "", "gate_more": "", "gate_since": None, "detail": "", "again": "", "not_before": None}
+    changes = [Change(work, lifecycle.VALIDATING, detail=_waited(work), fields=started) for work in decision.start]
+    changes += [Change(step.work, step.to, reason=step.reason, detail=step.detail, fields={**step.fields, "ended": now, "due": None}) for step in over]
+    moved = advance(changes, now)
+    _write_gates(rest, decision, moved, now)
+    return len(moved)
+
+
+def _with_checks(queue: Sequence[Workload]) -> list[Workload]:
+    """Load the checks that are done with errors, in one query, for `_over`."""
+    from ..models import Job
+
+    failed = Job.objects.filter(workload__in=[w.pk for w in queue], checked__done__isnull=False).exclude(checked__findings=[])
+    found = {job.workload_id: job.checked for job in failed.select_related("checked")}
+    for work in queue:
+        work.findings = found.get(work.pk)  # type: ignore[attr-defined]
+    return list(queue)
+
+
+def _over(work: Workload) -> Step | None:
+    """What ends without ever leaving the queue: a stop, or errors that the check has found meanwhile."""
+    facts = Facts(work, None)
+    if facts.stops:
+        return end(facts, stopped_reason(facts))
+    check = work.findings  # type: ignore[attr-defined]
+    if check is not None and check.errors:
+        return end(facts, "findings", f"{check.errors} error{'s' if check.errors > 1 else ''} in the input")
+    return None
+
+
+def _waited(work: Workload) -> str:
+    return work.gate_text
+
+
+def _write_gates(queue: Sequence[Workload], decision: scheduling.Decision, moved: set[int], now: datetime) -> None:
+    """Keep what each one waits for; told to the pages only where it has changed."""
+    changed = []
+    for work in queue:
+        why = decision.waits.get(work.pk)
+        if work.pk in moved or why is None or (work.gate, work.gate_text, work.gate_more) == (why.code, why.sentence[:300], why.more[:300]):
+            continue
+        work.gate_since = work.gate_since if work.gate == why.code else now
+        work.gate, work.gate_text, work.gate_more = why.code, why.sentence[:300], why.more[:300]
+        work.version += 1
+        changed.append(work)
+    Workload.objects.bulk_update(changed, ["gate", "gate_text", "gate_more", "gate_since"], batch_size=200)
+    Workload.objects.filter(pk__in=[work.pk for work in changed]).update(version=F("version") + 1)
+    for work in changed:
+        announce(work.topic, version=work.version, status=work.status)

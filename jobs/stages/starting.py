@@ -1,0 +1,131 @@
+"""Starting Cluster: hardware is asked for, its agents report in, the inputs are staged. Ends when the command starts."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.utils import timezone
+
+from .. import agent_file, backends, ledger, lifecycle, tokens
+from ..models import Cluster, Workload
+from ..signals import announce
+from .base import Facts, Step, end, retry, stopped_reason, wait
+
+PAUSE_NO_CAPACITY = 30.0
+"""Seconds until a cluster is asked for again after the backend had no capacity."""
+PAUSE_BROKEN = 5.0
+
+
+def decide(facts: Facts, now: datetime) -> Step:
+    cluster, work = facts.cluster, facts.work
+    if facts.stops:
+        return end(facts, stopped_reason(facts))
+    if cluster is not None and (cluster.started or cluster.exited):
+        return Step(facts, lifecycle.RUNNING, detail=_what_is_there(facts))
+    trouble = _trouble(facts)
+    if trouble:
+        return _again(facts, *trouble, now=now)
+    if _too_late(facts, now):
+        return end(facts, "not-up", _so_far(facts))
+    if cluster is None or cluster.created is None:
+        return Step(facts, act=ask)
+    if cluster.up and cluster.charged_until is None:
+        return Step(facts, act=begin_billing)
+    return wait(facts)
+
+
+def _trouble(facts: Facts) -> tuple[str, str] | None:
+    """Reason and words of what is broken, or None."""
+    cluster = facts.cluster
+    if cluster is None:
+        return None
+    if cluster.staging_error:
+        return "staging-failed", cluster.staging_error
+    if cluster.broken:
+        return "node-broken", cluster.broken
+    if cluster.absent >= 2:
+        return "node-broken", cluster.trouble or "The cluster disappeared while it was starting."
+    return None
+
+
+def _again(facts: Facts, reason: str, detail: str, now: datetime) -> Step:
+    """A new attempt, as long as there are any left."""
+    if facts.work.tries + 1 >= lifecycle.ATTEMPT_LIMIT:
+        return end(facts, reason, f"{detail} (attempt {facts.work.tries + 1} of {lifecycle.ATTEMPT_LIMIT})")
+    return retry(facts, True, detail, PAUSE_BROKEN, now)
+
+
+def _too_late(facts: Facts, now: datetime) -> bool:
+    """Nobody waits for ever; while the backend itself queues the cluster (pending with a reason) the limit does not count."""
+    cluster = facts.cluster
+    if cluster is not None and cluster.eta is not None and cluster.up is None:
+        return False
+    return now - facts.work.since > timedelta(seconds=facts.work.row.limit or 1800)
+
+
+def _so_far(facts: Facts) -> str:
+    cluster = facts.cluster
+    if cluster is None or cluster.created is None:
+        return (cluster.trouble if cluster else "") or "The backend did not answer."
+    return f"{len(facts.nodes)} of {cluster.nodes_wanted} nodes up. {cluster.trouble}".strip()
+
+
+def _what_is_there(facts: Facts) -> str:
+    cluster = facts.cluster
+    files = cluster.staging.get("files", 0) if cluster else 0
+    return f"{len(facts.nodes)} of {cluster.nodes_wanted if cluster else 0} nodes up, {files} files staged"
+
+
+# --- the act ----------------------------------------------------------------------------------------------------------
+def ask(facts: Facts, now: datetime) -> Step:
+    """Save the token, then ask the backend. Both may be repeated after a crash."""
+    cluster = facts.cluster or note_cluster(facts.work, now)
+    try:
+        backends.get(cluster.backend).create(cluster.token, spec_of(facts.work, cluster.token))
+    except backends.NoCapacity as error:
+        return _no_capacity(facts, str(error), now)
+    except backends.TryAgain as error:
+        Cluster.objects.filter(pk=cluster.pk).update(trouble=str(error)[:2000])
+        return wait(facts)
+    except backends.Refused as error:
+        return end(facts, "node-broken", str(error))
+    Cluster.objects.filter(pk=cluster.pk, created__isnull=True).update(created=timezone.now(), trouble="")
+    return wait(facts)
+
+
+def _no_capacity(facts: Facts, detail: str, now: datetime) -> Step:
+    latest = facts.work.latest_start
+    if latest is not None and now >= latest:
+        return end(facts, "no-capacity", detail)
+    return retry(facts, False, detail, PAUSE_NO_CAPACITY, now)
+
+
+def begin_billing(facts: Facts, now: datetime) -> Step:
+    """The first node is up: from now on money flows, and the agents must know until when."""
+    assert facts.cluster is not None
+    ledger.meter([facts.cluster.pk], now)
+    announce(f"orders:{facts.work.public_id}")
+    return wait(facts)
+
+
+def note_cluster(work: Workload, now: datetime) -> Cluster:
+    """The row with the token, written before the backend hears of it; the price is noted here."""
+    token = tokens.token_of(work)
+    return Cluster.objects.get_or_create(
+        workload=work, attempt=work.attempt,
+        defaults={
+            "token": token, "secret_hash": tokens.hash_of(tokens.secret_of(token)), "backend": work.coretype.backend,
+            "coretype": work.coretype, "nodes_wanted": work.nodes, "cores": work.cores, "price": work.coretype.price, "asked": now,
+        },
+    )[0]
+
+
+def spec_of(work: Workload, token: str) -> backends.Spec:
+    kind = work.coretype
+    options = settings.BACKENDS[kind.backend]
+    return backends.Spec(
+        coretype=kind.code, nodes=work.nodes, cores=work.cores, memory=kind.memory * work.cores // kind.cores,
+        walltime=work.walltime, portal=options.get("PORTAL") or settings.AGENT_URL, secret=tokens.secret_of(token),
+        agent=agent_file.path(), ca=options.get("CA"), options=kind.options,
+    )

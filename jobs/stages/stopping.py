@@ -1,0 +1,145 @@
+"""Stopping Cluster: the one teardown that every ending goes through.
+
+In order: the command has ended, outputs are saved, the cluster is released, the money is settled, the result is judged,
+and only then is the end written. Stopped is never shown while anything still runs.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from .. import backends, capacity, judging, ledger, lifecycle
+from ..lifecycle import ENDINGS, Outcome
+from ..models import Cluster
+from ..signals import announce
+from .base import Facts, Step, end, stopped_reason, wait
+from .running import silence, why_it_ended
+
+SAVE_LIMIT = 6 * 3600
+"""Seconds that saving may take while the agent is heard."""
+RELEASE_PAUSE = 1.0
+
+
+def decide(facts: Facts, now: datetime) -> Step:
+    cluster = facts.cluster
+    if cluster is not None and cluster.released is None:
+        if cluster.releasing is None and _waits_for_outputs(facts, now):
+            return wait(facts)
+        return Step(facts, act=release) if _may_destroy(facts, now) else wait(facts)
+    if cluster is not None and cluster.settled is None:
+        return Step(facts, act=settle)
+    if facts.work.again and not facts.stops:
+        return _requeue(facts, now)
+    if _to_be_judged(facts):
+        return Step(facts, act=judge)
+    return _final(facts, now)
+
+
+def _waits_for_outputs(facts: Facts, now: datetime) -> bool:
+    """Whether the command may still run or its outputs still come."""
+    cluster = facts.cluster
+    assert cluster is not None
+    if facts.forced or cluster.saved or cluster.went is None or cluster.absent >= 2 or cluster.broken:
+        return False
+    silent = silence(facts, now)
+    if silent is not None and silent > facts.silent_limit:
+        return False
+    return now - facts.work.since < timedelta(seconds=SAVE_LIMIT)
+
+
+def _may_destroy(facts: Facts, now: datetime) -> bool:
+    """A destroy counts only after the create call returned, or after the longest time it can take."""
+    cluster = facts.cluster
+    assert cluster is not None
+    return cluster.created is not None or now > cluster.asked + timedelta(seconds=facts.create_timeout)
+
+
+# --- acts -------------------------------------------------------------------------------------------------------------
+def release(facts: Facts, now: datetime) -> Step:
+    """No more reports are taken, then the backend destroys; repeated until nothing is left."""
+    cluster = facts.cluster
+    assert cluster is not None
+    if Cluster.objects.filter(pk=cluster.pk, releasing__isnull=True).update(releasing=now):
+        announce(f"orders:{facts.work.public_id}", token=cluster.token)
+    try:
+        gone = backends.get(cluster.backend).destroy(cluster.token)
+    except (backends.TryAgain, backends.Refused) as error:
+        Cluster.objects.filter(pk=cluster.pk).update(trouble=str(error)[:2000])
+        return wait(facts, 5)
+    if not gone:
+        return wait(facts, RELEASE_PAUSE)
+    released = timezone.now() if facts.work.since <= timezone.now() else now
+    Cluster.objects.filter(pk=cluster.pk, released__isnull=True).update(released=released)
+    cluster.refresh_from_db()
+    capacity.forget()
+    return settle(facts, released)
+
+
+def settle(facts: Facts, now: datetime) -> Step:
+    cluster = facts.cluster
+    assert cluster is not None
+    ledger.settle(cluster.pk, _paid_end(facts), now)
+    cluster.refresh_from_db()
+    return decide(facts, now)
+
+
+def _paid_end(facts: Facts) -> datetime:
+    """The confirmed release; for a lost cluster its last sign of life."""
+    cluster = facts.cluster
+    assert cluster is not None and cluster.released is not None
+    lost = facts.work.reason == "node-lost" and cluster.exited is None
+    if lost and facts.heard is not None:
+        return min(facts.heard, cluster.released)
+    return ledger.end_of_billing(cluster, cluster.released)
+
+
+def _to_be_judged(facts: Facts) -> bool:
+    return facts.work.kind == "job" and not facts.work.job.verdict and facts.cluster is not None and facts.cluster.exited is not None
+
+
+def judge(facts: Facts, now: datetime) -> Step:
+    judging.judge(facts.work.job, facts.cluster, stopped=facts.stops)
+    return decide(facts, now)
+
+
+# --- the end ----------------------------------------------------------------------------------------------------------
+def _requeue(facts: Facts, now: datetime) -> Step:
+    """Back to Queued, as a new attempt."""
+    work = facts.work
+    fields = {
+        "attempt": work.attempt + 1, "tries": work.tries + (work.again == "counted"), "again": "", "gate": "", "gate_text": "",
+        "reason": "", "outcome": "", "failed_stage": "",
+    }
+    return Step(facts, lifecycle.QUEUED, "again", work.detail, fields)
+
+
+def _final(facts: Facts, now: datetime) -> Step:
+    """The row of the end. A stop accepted before it is written wins; exit code and verdict stay."""
+    work, cluster = facts.work, facts.cluster
+    reason, detail = work.reason, work.detail
+    if facts.stops and (not reason or ENDINGS[reason].outcome != Outcome.STOPPED or facts.forced):
+        reason, detail = stopped_reason(facts), ""
+    elif reason and cluster is not None and cluster.exited and ENDINGS[reason].outcome == Outcome.COMPLETED:
+        reason, detail = why_it_ended(facts)
+    lost = _unsaved(facts) if reason in {"exit-0"} else ""
+    if lost:
+        reason, detail = "not-saved", f"{lost} The command itself had exited with 0."
+    step = end(facts, reason or "node-broken", detail)
+    ended = cluster.exited if cluster is not None and cluster.exited else now
+    fields = {**step.fields, "ended": ended, "due": None}
+    return Step(facts, lifecycle.STATUS_OF[ENDINGS[step.reason].outcome], step.reason, detail, fields)
+
+
+def _unsaved(facts: Facts) -> str:
+    """What of the outputs is not safe, in words; empty if all is."""
+    cluster = facts.cluster
+    if cluster is None or cluster.went is None:
+        return ""
+    if cluster.saved is None:
+        return "The cluster was lost before its outputs were saved."
+    failed = cluster.saving.get("failed", 0)
+    return f"{failed} of {cluster.saving.get('files', 0) + failed} files could not be saved." if failed else ""
+
+
