@@ -1,1 +1,16 @@
-"""Backends: translators between us and something that has machines. base.py holds the contract."""
+"""Translators between us and something that has machines: a file a backend, and base.py with what they promise."""
+
+from .base import (
+    Backend,
+    Capacity,
+    Described,
+    NoCapacity,
+    Refused,
+    Spec,
+    State,
+    TryAgain,
+    get,
+    names,
+)
+
+__all__ = ["Backend", "Capacity", "Described", "NoCapacity", "Refused", "Spec", "State", "TryAgain", "get", "names"]
