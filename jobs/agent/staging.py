@@ -1,0 +1,213 @@
+"""Inputs: fetched, checked, put in place, archives unpacked.
+
+The one idea: an input grows under a name of the agent's own, where the command can't reach it, and comes to its place
+whole by one rename; a reporter that comes new goes on where the last one was.
+"""
+import errno
+import hashlib
+import json
+import os
+import shutil
+import threading
+from http.client import HTTPException
+from typing import Any, Callable, Dict, Iterator, List
+
+from . import archives, marks
+from .config import Config
+from .folder import Folder, Refused
+from .wire import FIRST_PAUSE, Portal, Released, Unreachable, longer, raw, text
+
+INDEX = "staged.ndjson"  # a line for each file put in place: outputs leaves out what is still the same
+_PIECE = 1 << 20
+_TRIES = 3  # downloads whose checksum may be wrong
+
+
+class Failed(Exception):
+    """The inputs can't be put in place: which file, and why, in words for people."""
+
+    def __init__(self, file: str, message: str) -> None:
+        super().__init__(message)
+        self.file, self.message = file, message
+
+
+class Stopped(Exception):
+    """The wish changed meanwhile."""
+
+
+def stage(config: Config, spec: Dict[str, Any], portal: Portal, stopping: Callable[[], bool]) -> Dict[str, int]:
+    """Puts all inputs in place; returns {"files", "bytes"}. Raises Failed, Stopped or Released."""
+    done = marks.read(config.folder, marks.STAGED)
+    if done is None:
+        done = Stage(config, spec, portal, stopping).run()
+        marks.write(config.folder, marks.STAGED, done)
+        shutil.rmtree(config.path("staging"), ignore_errors=True)
+    return {"files": int(done["files"]), "bytes": int(done["bytes"])}
+
+
+class Stage:
+    """One go at the inputs."""
+
+    def __init__(self, config: Config, spec: Dict[str, Any], portal: Portal, stopping: Callable[[], bool]) -> None:
+        self._config, self._portal, self._stopping = config, portal, stopping
+        self._inputs: List[Dict[str, Any]] = list(spec.get("inputs") or [])
+        self._folder = Folder(config.workdir, config.run_as)
+        self._files, self._bytes = 0, 0
+        self._finished = threading.Event()
+        os.makedirs(config.path("staging"), mode=0o700, exist_ok=True)
+
+    def run(self) -> Dict[str, int]:
+        """All inputs, one after the other, with progress told meanwhile."""
+        threading.Thread(target=self._tell_progress, daemon=True).start()
+        try:
+            with open(self._config.path(INDEX), "a") as index:
+                self._index = index
+                for wanted in self._inputs:
+                    self._one(wanted)
+        finally:
+            self._finished.set()
+            self._folder.close()
+        return {"files": self._files, "bytes": self._bytes}
+
+    def _one(self, wanted: Dict[str, Any]) -> None:
+        """One input; what goes wrong is said with its name."""
+        placed = os.path.join(self._config.path("staging"), "%s.placed" % _plain(wanted["id"]))
+        if not os.path.exists(placed):
+            try:
+                self._place(wanted, self._fetched(wanted))
+            except OSError as error:
+                full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+                raise Failed(wanted["name"], "the node's disk is full" if full else str(error))
+            except (Refused, archives.Bad, UnicodeEncodeError) as error:
+                raise Failed(wanted["name"], str(error))
+            open(placed, "w").close()
+        self._files += 1
+
+    def _fetched(self, wanted: Dict[str, Any]) -> str:
+        """Path of the whole, checked file. Raises Failed, Stopped, Released or OSError."""
+        path = os.path.join(self._config.path("staging"), "%s.part" % _plain(wanted["id"]))
+        before = self._bytes
+        for _ in range(_TRIES):
+            self._bytes = before
+            if self._download(wanted, path) == wanted["sha256"]:
+                return path
+            os.unlink(path)
+        raise Failed(wanted["name"], "its checksum is wrong after %d downloads" % _TRIES)
+
+    def _download(self, wanted: Dict[str, Any], path: str) -> str:
+        """Fetches what is missing, however often the connection breaks; returns the sha256."""
+        digest = hashlib.sha256()
+        pause = FIRST_PAUSE
+        with open(path, "ab+") as file:
+            for piece in _pieces(file):
+                self._count(digest, piece)
+            while file.tell() < wanted["size"]:
+                had = file.tell()
+                try:
+                    self._more(wanted, file, digest)
+                except (Unreachable, HTTPException, ConnectionError, TimeoutError):
+                    self._portal.drop()
+                if file.tell() == had:
+                    self._portal.wait(pause)
+                    pause = longer(pause)
+            return digest.hexdigest() if file.tell() == wanted["size"] else ""
+
+    def _more(self, wanted: Dict[str, Any], file: Any, digest: Any) -> None:
+        """One request's worth. May raise what sockets raise."""
+        start = file.tell()
+        response = self._portal.stream("input/%s" % _plain(wanted["id"]), start)
+        if start and response.status == 200:  # it does not know ranges
+            _skip(response, start)
+        while file.tell() < wanted["size"]:
+            if self._stopping():
+                self._portal.drop()
+                raise Stopped()
+            piece = response.read(min(_PIECE, wanted["size"] - file.tell()))
+            if not piece:
+                self._portal.drop()
+                return
+            file.write(piece)
+            file.flush()
+            self._count(digest, piece)
+        response.read()
+
+    def _count(self, digest: Any, piece: bytes) -> None:
+        digest.update(piece)
+        self._bytes += len(piece)
+
+    def _place(self, wanted: Dict[str, Any], path: str) -> None:
+        name = raw(wanted["name"])
+        if wanted.get("unpack"):
+            self._unpack(path, name)
+        self._put(path, name, int(wanted.get("mode") or 0o644))
+        self._note(name, wanted["sha256"])
+
+    def _put(self, path: str, name: bytes, mode: int) -> None:
+        """By a rename; by a copy where agent's and job's folder are not on one file system."""
+        try:
+            self._folder.adopt(path, name, mode)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            with open(path, "rb") as source, os.fdopen(self._folder.create(name, mode), "wb") as target:
+                shutil.copyfileobj(source, target, _PIECE)
+            os.unlink(path)
+
+    def _unpack(self, path: str, name: bytes) -> None:
+        base = name[: name.rindex(b"/") + 1] if b"/" in name else b""
+        for member, sha256 in archives.unpack(path, self._folder, base):
+            if self._stopping():
+                raise Stopped()
+            self._note(member, sha256)
+
+    def _note(self, name: bytes, sha256: str) -> None:
+        fd = self._folder.read(name)
+        status = os.fstat(fd)
+        os.close(fd)
+        self._index.write(json.dumps([text(name), status.st_size, status.st_mtime_ns, status.st_ctime_ns, sha256]) + "\n")
+
+    def _tell_progress(self) -> None:
+        total = sum(int(wanted["size"]) for wanted in self._inputs)
+        told = None
+        while not self._finished.wait(0.5):
+            body = {"files": self._files, "of_files": len(self._inputs), "bytes": min(self._bytes, total), "of_bytes": total}
+            if body != told:
+                try:
+                    self._portal.tell("staging", body)
+                    told = body
+                except (Unreachable, Released):
+                    pass
+
+
+def staged_index(config: Config) -> Dict[bytes, List[Any]]:
+    """What was put in place: name -> [size, mtime_ns, ctime_ns, sha256]."""
+    found: Dict[bytes, List[Any]] = {}
+    try:
+        with open(config.path(INDEX)) as file:
+            for line in file:
+                if line.endswith("\n"):
+                    name, *facts = json.loads(line)
+                    found[raw(name)] = facts
+    except OSError:
+        pass
+    return found
+
+
+def _plain(name: Any) -> str:
+    """An input's id as part of a path: nothing but letters, digits, dash and underscore."""
+    plain = "".join(char for char in str(name) if char.isalnum() or char in "-_")
+    if not plain or plain != str(name):
+        raise Refused("an input's id that is no id: %r" % (name,))
+    return plain
+
+
+def _pieces(file: Any) -> Iterator[bytes]:
+    file.seek(0)
+    return iter(lambda: file.read(_PIECE), b"")
+
+
+def _skip(response: Any, count: int) -> None:
+    while count:
+        piece = response.read(min(_PIECE, count))
+        if not piece:
+            raise HTTPException("the answer ended early")
+        count -= len(piece)
