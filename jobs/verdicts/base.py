@@ -8,6 +8,7 @@ carries the evidence. Nothing here knows Django; a solver's knowledge is one mod
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +32,8 @@ SPELLINGS = {
     "qe": "quantum_espresso", "espresso": "quantum_espresso", "quantumespresso": "quantum_espresso", "bash": "shell", "sh": "shell", "openmpi": "mpi", "open_mpi": "mpi",
     "generic": "shell", "generic_mpi": "mpi", "generic_shell": "shell",
 }  # fmt: skip
+
+logger = logging.getLogger(__name__)
 
 
 class Label(StrEnum):
@@ -223,15 +226,20 @@ def judge(software: str, folder: Files, ending: Ending, command: str = "", log: 
 
     An unknown software is judged as a plain command. Never raises for what lies in the folder.
     """
-    module = _module(code_of(software) or "shell")
-    judged: Callable[..., Verdict] = module.judge
-    return judged(folder, ending, command, log)
+    judged: Callable[..., Verdict] = module(code_of(software) or "shell").judge
+    try:
+        return judged(folder, ending, command, log)
+    except (ValueError, ArithmeticError, LookupError, RecursionError, OSError, MemoryError) as error:
+        # A log may say anything. What we did not think of must not cost the job its page.
+        logger.exception("the verdict on a run of %s failed", software)
+        return Verdict(Label.UNKNOWN, f"The result could not be judged: {type(error).__name__}.", (), "Look at the output yourself.")
 
 
 def follow(software: str, folder: Files | None = None, command: str = "") -> Follower:
     """A live follower for the software; `folder` holds the inputs (steps asked for, tolerances) where known."""
-    return _module(code_of(software) or "shell").follow(folder, command)
+    return module(code_of(software) or "shell").follow(folder, command)
 
 
-def _module(code: str) -> Any:
+def module(code: str) -> Any:
+    """The module of a software code; imported when first wanted."""
     return importlib.import_module(f"{__package__}.{MODULES[code]}")

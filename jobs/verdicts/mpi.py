@@ -1,0 +1,43 @@
+"""A plain MPI program: as a plain command, with what mpirun itself says in words."""
+
+from __future__ import annotations
+
+import re
+
+from .base import Ending, Evidence, Files, Follower, Label, Verdict
+from .live import Live
+from .run import Run, bad
+from .shell import judge_command
+
+SAID: tuple[tuple[re.Pattern[str], str, str], ...] = (
+    (re.compile(r"detected an attempt to run as root"), "mpirun refused to run as root.", "This is a fault of the cluster's set-up, not of the input: tell an admin."),
+    (re.compile(r"not enough slots available"), "mpirun found fewer places than ranks were asked for.", "Ask for as many ranks as the cluster has cores, or add --oversubscribe."),
+    (re.compile(r"(?i)hostfile|host file"), "mpirun could not read its host file.", "Leave the host file out: the cluster's hosts are set for you."),
+    (re.compile(r"(?i)(?:execvp|could not access|could not find an executable|unable to launch|execve)"), "mpirun could not start the program.", "Check its name, that it is there, and its x bit (`chmod +x`)."),
+    (re.compile(r"noticed that process rank (\d+).*exited on signal (\d+)|BAD TERMINATION"), "A rank crashed, and mpirun ended the others.", "Read the lines before; try a single rank to find the cause."),
+    (re.compile(r"MPI_ABORT was invoked on rank (\d+)"), "A rank called MPI_ABORT: the program itself gave up.", "The lines before it say why."),
+    (re.compile(r"Primary job +terminated normally, but"), "A rank ended with an error, and mpirun ended the others.", "Read the lines before."),
+)  # fmt: skip
+
+
+def judge(folder: Files, ending: Ending, command: str, log: str | None) -> Verdict:
+    run = Run(folder, ending, command, log)
+    verdict = judge_command(run, "MPI command")
+    found = None if verdict.verdict not in (Label.INCOMPLETE, Label.UNKNOWN) else _said(run.tail)
+    if found is None or (verdict.verdict is Label.UNKNOWN and ending.clean):
+        return verdict
+    text, reason, advice = found
+    name = verdict.evidence[0].file if verdict.evidence else (log or "stdout")
+    return bad(run, Label.INCOMPLETE, f"{reason} {'' if ending.clean else run.told}", [Evidence(name, None, text), *verdict.evidence], advice)
+
+
+def follow(folder: Files | None, command: str) -> Follower:
+    return Live(lambda stream: None)
+
+
+def _said(tail: str) -> tuple[str, str, str] | None:
+    for line in tail.splitlines():
+        for pattern, reason, advice in SAID:
+            if len(line) < 400 and pattern.search(line):
+                return line.strip(), reason, advice
+    return None

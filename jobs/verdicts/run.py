@@ -1,0 +1,166 @@
+"""One finished run as the verdict modules see it, and the rules that hold for every solver.
+
+The one idea: a good verdict from the log is only kept if the ending does not contradict it. A solver that is the last
+thing of the command and ended badly is not believed; a step after it that failed leaves a usable result.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from .base import GOOD, Ending, Evidence, Files, Label, Verdict
+from .exit import explain
+from .sources import Part, background, expanded, last_words, parts, stdout_of
+from .text import head, shown
+
+EVIDENCE = 6
+_CRASHED = re.compile(r"^(?:[^\n:]+: line \d+: *)?(?:\d+ +)?(Segmentation fault|Killed|Aborted|Floating point exception|Bus error|Illegal instruction|Terminated|CPU time limit exceeded|File size limit exceeded)(?: \(core dumped\))?(?:  +.*)?\s*$")  # fmt: skip
+_SHELL = re.compile(r"^(?:(?:ba|da)?sh|[\w./-]+): (?:line )?\d+: (.*(?:not found|Permission denied|No such file or directory|Is a directory|cannot execute.*|bad interpreter.*))$")  # fmt: skip
+_MPI = re.compile(r"^(?:mpirun|mpiexec|prterun|orterun|srun)\b.*(?:noticed that process rank|has detected an attempt|was unable to|could not|unable to launch)|^There are not enough slots|^=+\s*BAD TERMINATION|^MPI_ABORT was invoked|^srun: error:|^slurmstepd: error:", re.I)  # fmt: skip
+_WRAPPERS = re.compile(r"^(?:mpirun|mpiexec|orterun|srun|timeout|time|nice|env|stdbuf|nohup|numactl|taskset|exec)$")
+
+
+@dataclass(frozen=True)
+class Run:
+    folder: Files
+    ending: Ending
+    command: str = ""
+    log: str | None = None
+
+    @cached_property
+    def script(self) -> str:
+        """The command and the text of the scripts that it runs."""
+        return expanded(self.folder, self.command)
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        return parts(self.script)
+
+    @cached_property
+    def names(self) -> set[str]:
+        return set(self.folder.names())
+
+    @cached_property
+    def tail(self) -> str:
+        return last_words(self.folder, self.log)
+
+    @property
+    def told(self) -> str:
+        """How the command ended, in a sentence."""
+        if self.ending.clean:
+            return "Exit code 0 belongs to a later command or to a pipe's end, and hides how the solver ended."
+        return explain(self.ending, self.command, self.tail).sentence
+
+    @property
+    def advice(self) -> str:
+        if self.ending.clean:
+            return "Was it killed or ended by a timeout? Use `set -o pipefail` and && so that a failure shows."
+        return explain(self.ending, self.command, self.tail).advice
+
+    def filled(self, name: str) -> bool:
+        return name in self.names and self.folder.size(name) > 0
+
+    def using(self, program: re.Pattern[str]) -> list[Part]:
+        """The simple commands that start a program whose base name matches (behind mpirun, timeout... too)."""
+        return [part for part in self.parts if any(program.match(word.rsplit("/", 1)[-1]) for word in part.words)]
+
+    @cached_property
+    def troubles(self) -> tuple[Evidence, ...]:
+        """What shell and MPI printed about crashes and commands that were not found."""
+        name = stdout_of(self.folder, self.log)
+        if not name:
+            return ()
+        start = head(self.folder, name, 32 << 10).decode("utf-8", "replace")
+        found = list(_found(start, name, 1))
+        if self.folder.size(name) > 32 << 10:
+            found += _found(self.tail, name, None)
+        return tuple(dict.fromkeys(found))[:EVIDENCE]
+
+
+def bad(run: Run, label: Label, reason: str, evidence: Iterable[Evidence] = (), advice: str = "", at: str = "") -> Verdict:
+    return Verdict(label, _sentence(reason), tuple(dict.fromkeys(evidence))[:EVIDENCE], advice or run.advice, at)
+
+
+def unseen(run: Run, solver: str, targets: Iterable[str] = ()) -> Verdict:
+    """The verdict where no output of the solver was found at all."""
+    empty = [name for name in targets if name in run.names and not run.folder.size(name)]
+    evidence = [*run.troubles, *(Evidence(name, None, "is empty") for name in empty)]
+    if run.ending.memory_killed or not run.ending.clean or run.ending.exit_code is None:
+        return bad(run, Label.INCOMPLETE, f"{run.told} {_nothing(solver, empty)}", evidence or _last(run))
+    if run.troubles:
+        return bad(run, Label.INCOMPLETE, f"{run.troubles[0].text}. {_nothing(solver, empty)}", evidence, "Exit 0 hides it: end the script at the first error (`set -e`, &&).")
+    left = in_background(run)
+    if left:
+        return left
+    if empty:
+        return bad(run, Label.INCOMPLETE, f"{_nothing(solver, empty)} It was killed before it wrote anything, or never ran; a pipe or a later command hides its exit code.", evidence, "Look at the memory chart; use `set -o pipefail` and && so that a failure shows.")
+    return Verdict(Label.UNKNOWN, f"No output of {solver} was found, so nothing is known of the result.", _last(run), "Let the solver write its output to stdout or to a log file in the job folder.")
+
+
+def in_background(run: Run) -> Verdict | None:
+    """The verdict for a command that ended while a part of it was still running."""
+    left = background(run.command)
+    if not left:
+        return None
+    evidence = [Evidence("command", None, shown(run.command)), *_last(run)]
+    return bad(run, Label.INCOMPLETE, f"The command ended while a part of it was still running in the background: {shown(left, 80)} &.", evidence, "Drop the & (or end with `wait`), so that the job lasts as long as its solver.")
+
+
+def tempered(run: Run, verdict: Verdict, program: re.Pattern[str]) -> Verdict:
+    """A good verdict set against the ending; others get the ending added where it tells more."""
+    if verdict.verdict not in GOOD:
+        return verdict
+    left = in_background(run)
+    if left and any(program.match(word.rsplit("/", 1)[-1]) for word in left.reason.split()):
+        return left
+    if run.ending.clean or run.ending.exit_code is None and not run.ending.signal:
+        return verdict
+    if _blamed(run, program):
+        return bad(run, Label.INCOMPLETE, f"The output looks complete, but {run.told[0].lower()}{run.told[1:]}", [*run.troubles, *verdict.evidence])
+    return replace(verdict, reason=f"{verdict.reason} {run.told} That was a later step: the solver's result is there.", evidence=(verdict.evidence + run.troubles)[:EVIDENCE])
+
+
+def worst(verdicts: list[Verdict]) -> Verdict:
+    """The verdict on several solver runs of one job: the worst holds, the others stand in its reason."""
+    order = [Label.DIVERGED, Label.INCOMPLETE, Label.NOT_CONVERGED, Label.UNKNOWN, Label.FINISHED, Label.CONVERGED]
+    return min(verdicts, key=lambda one: order.index(one.verdict))
+
+
+def _blamed(run: Run, program: re.Pattern[str]) -> bool:
+    """Whether the bad ending is the solver's own: it is the last of the command, or its part of the pipeline failed."""
+    direct = parts(run.command)
+    if not direct:
+        return run.ending.ended_by is not None
+    mine = [at for at, part in enumerate(direct) if any(program.match(word.rsplit("/", 1)[-1]) for word in part.words)]
+    if not mine:
+        return False
+    codes = run.ending.pipe or ()
+    at = mine[-1] - len(direct)
+    if len(codes) > 1 and -at <= len(codes):
+        return codes[at] != 0 or run.ending.memory_killed
+    after = [part for part in direct[mine[-1] + 1 :] if part.words[0] != "tee"]
+    return not after
+
+
+def _found(text: str, name: str, first: int | None) -> Iterable[Evidence]:
+    for at, line in enumerate(text.splitlines()):
+        if len(line) < 400 and (_CRASHED.match(line) or _SHELL.match(line) or _MPI.match(line)):
+            yield Evidence(name, first + at if first else None, shown(line))
+
+
+def _nothing(solver: str, empty: list[str]) -> str:
+    return f"{solver} left no output: {', '.join(empty[:3])} {'is' if len(empty) == 1 else 'are'} empty." if empty else f"No output of {solver} was found."
+
+
+def _last(run: Run) -> tuple[Evidence, ...]:
+    name = stdout_of(run.folder, run.log)
+    said = [line for line in run.tail.splitlines() if line.strip()]
+    return (Evidence(name, None, shown(said[-1])),) if name and said else ()
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "!", "?")) else f"{text}."
