@@ -7,4 +7,4 @@ class PortalConfig(AppConfig):
     name = "portal"
 
     def ready(self) -> None:
-        pass
+        from . import celery  # noqa: F401  (the application that hints are sent through)

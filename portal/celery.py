@@ -1,0 +1,33 @@
+"""The Celery application: where hints and the periodic turns are carried.
+
+One idea: messages carry no work, only "look now". Every one of them expires, none is tried again; the database is the
+queue, and each periodic turn holds a lease in it, so a lost or doubled message harms nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
+
+SWEEP, POLL, METER, RECONCILE = 2.0, 5.0, 20.0, 60.0
+"""Seconds between two turns of each kind."""
+
+
+def every(seconds: float, task: str) -> dict[str, Any]:
+    """One line of beat's schedule; a message nobody took before the next one is due is worthless."""
+    return {"task": f"jobs.{task}", "schedule": seconds, "options": {"expires": max(seconds, 5.0)}}
+
+
+app = Celery("headrace")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks(["jobs"])
+app.conf.beat_schedule = {
+    "sweep": every(SWEEP, "sweep"),
+    "poll": every(POLL, "poll"),
+    "meter": every(METER, "meter"),
+    "reconcile": every(RECONCILE, "reconcile"),
+}

@@ -1,0 +1,79 @@
+"""What a new Headrace begins with: software, this machine as hardware, an admin.
+
+One idea: everything is made if it is missing and never changed if it is there, so an admin's edits stay.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import yaml
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from jobs.models import Coretype, Installation, Region, Software, SoftwareVersion
+
+ADMIN = "admin"
+PRICE = Decimal("0.05")
+CATALOGUE = settings.BASE_DIR / "jobs" / "catalogue.yaml"
+
+
+@transaction.atomic
+def sow() -> None:
+    """Software from the catalogue file, and this machine as the coretype `local` in the region `here`."""
+    Installation.code_of_this()
+    for order, entry in enumerate(yaml.safe_load(CATALOGUE.read_text(encoding="utf-8"))["software"]):
+        _software(dict(entry), order)
+    _this_machine()
+
+
+def admin() -> str | None:
+    """The new admin's password, once: None if somebody administrates already. It is kept nowhere."""
+    if User.objects.filter(is_superuser=True).exists() or User.objects.filter(username=ADMIN).exists():
+        return None
+    return person(ADMIN, is_staff=True, is_superuser=True)
+
+
+def person(name: str, **fields: Any) -> str:
+    """Make the user `name`; returns the password, which is random."""
+    password = secrets.token_urlsafe(12)
+    User.objects.create_user(name, password=password, **fields)
+    return password
+
+
+def _software(entry: dict[str, Any], order: int) -> None:
+    versions = entry.pop("versions", [])
+    entry.setdefault("order", order)
+    program, _ = Software.objects.get_or_create(code=entry.pop("code"), defaults=entry)
+    for place, version in enumerate(versions):
+        fields = {"order": place, **version}
+        SoftwareVersion.objects.get_or_create(software=program, code=str(fields.pop("code")), defaults=fields)
+
+
+def _this_machine() -> None:
+    region, _ = Region.objects.get_or_create(code="here", defaults={"name": "Here"})
+    cores = settings.BACKENDS.get("local", {}).get("OPTIONS", {}).get("cores") or len(os.sched_getaffinity(0))
+    known = {
+        "name": "Local", "region": region, "backend": "local", "cores": cores, "memory": memory(), "max_nodes": cores,
+        "price": PRICE, "processor": processor(), "order": 0,
+    }
+    if "local" in settings.BACKENDS:
+        Coretype.objects.get_or_create(code="local", defaults=known)
+
+
+def memory() -> int:
+    """Bytes of memory that this machine has."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return next((line.partition(":")[2].strip()[:120] for line in lines if line.startswith("model name")), "")
