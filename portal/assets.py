@@ -62,7 +62,7 @@ def fetch(static: Path, *, tests: bool = False) -> bool:
 
     `tests` brings what only tests need (axe) as well. Raises AssetsError, with one line for people.
     """
-    stamp_file, stamp = static / "build" / "stamp", _stamp(static, tests)
+    stamp_file, stamp = static / "build" / "stamp", _stamp(static)
     if _read(stamp_file) == stamp and all((static / "node_modules" / name).is_file() for name in _served(tests)):
         return False
     with tempfile.TemporaryDirectory(prefix="headrace-npm-") as folder:
@@ -99,9 +99,9 @@ def _served(tests: bool) -> Sequence[str]:
     return SERVED + SERVED_TO_TESTS if tests else SERVED
 
 
-def _stamp(static: Path, tests: bool) -> str:
+def _stamp(static: Path) -> str:
     lock = (static / "package-lock.json").read_bytes()
-    return hashlib.sha256(lock + repr((SERVED, ICONS, tests)).encode()).hexdigest()
+    return hashlib.sha256(lock + repr((SERVED, ICONS)).encode()).hexdigest()
 
 
 def _install(static: Path, folder: Path, tests: bool) -> Path:

@@ -1,0 +1,127 @@
+/* Where a log's bytes come from: ranges by HTTP, the growing end by a socket. One idea: both speak of byte offsets, so
+   after a break the socket goes on exactly where it stopped, and nothing comes twice or not at all.
+
+   Socket: info {size, lines, generation, complete, gaps, sha256} and frames (8 bytes offset, then bytes) come;
+   follow {from}, ack {offset} and pause go. At most 1 MiB is on its way without an ack. */
+
+const ACK_EVERY = 256 << 10;
+const REFUSED = [4401, 4403, 4404];
+
+export class Source {
+  /** `data`: url, socket, attempt, stream of the viewer's root. `on`: info(info), bytes(at, bytes), state(word). */
+  constructor(data, on) {
+    this.url = data.url;
+    this.socketUrl = data.socket;
+    this.of = { attempt: data.attempt, stream: data.stream };
+    this.on = on;
+    this.tries = 0;
+    this.closed = false;
+  }
+
+  lines(line, count) {
+    return this.json("lines", { line, count });
+  }
+
+  search(q, after) {
+    return this.json("search", { q, after });
+  }
+
+  /** Kept bytes of a range: [{ at, bytes }]; stretches that are not kept are left out. */
+  async bytes(from, to, gaps) {
+    const pieces = [];
+    for (let [start, end] of kept(from, to, gaps)) {
+      while (start < end) {
+        const answer = await this.get("bytes", { from: start, to: end });
+        const bytes = new Uint8Array(await answer.arrayBuffer());
+        if (!bytes.length) break;
+        pieces.push({ at: start, bytes });
+        start += bytes.length;
+      }
+    }
+    return pieces;
+  }
+
+  address(what, more = {}) {
+    return `${this.url}/${what}?${new URLSearchParams({ ...this.of, ...more })}`;
+  }
+
+  async get(what, more) {
+    const answer = await fetch(this.address(what, more));
+    if (!answer.ok) throw new Error(`${what}: ${answer.status}`);
+    return answer;
+  }
+
+  async json(what, more) {
+    return (await this.get(what, more)).json();
+  }
+
+  connect() {
+    this.on.state("connecting");
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    this.socket = new WebSocket(`${scheme}://${location.host}${this.socketUrl}?${new URLSearchParams(this.of)}`);
+    this.socket.binaryType = "arraybuffer";
+    this.socket.onmessage = (event) => this.take(event.data);
+    this.socket.onclose = (event) => this.lost(event.code);
+  }
+
+  follow(from) {
+    this.acked = from;
+    this.send({ type: "follow", from });
+  }
+
+  pause() {
+    this.send({ type: "pause" });
+  }
+
+  close() {
+    this.closed = true;
+    this.socket?.close();
+  }
+
+  send(message) {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+  }
+
+  take(data) {
+    if (typeof data === "string") {
+      this.tries = 0;
+      this.on.state("open");
+      this.on.info(JSON.parse(data));
+      return;
+    }
+    const at = Number(new DataView(data).getBigUint64(0)), bytes = new Uint8Array(data, 8);
+    this.on.bytes(at, bytes);
+    this.ack(at + bytes.length);
+  }
+
+  ack(offset) {
+    this.got = offset;
+    if (offset - this.acked >= ACK_EVERY) this.sendAck();
+    else this.acking ??= setTimeout(() => this.sendAck(), 100);
+  }
+
+  sendAck() {
+    clearTimeout(this.acking);
+    this.acking = null;
+    this.acked = this.got;
+    this.send({ type: "ack", offset: this.got });
+  }
+
+  lost(code) {
+    if (this.closed) return;
+    if (REFUSED.includes(code)) return this.on.state("refused");
+    this.on.state("lost");
+    const pause = Math.min(15000, 250 * 2 ** Math.min(this.tries++, 6)) * (0.75 + Math.random() / 2);
+    setTimeout(() => this.closed || this.connect(), pause);
+  }
+}
+
+function kept(from, to, gaps) {
+  const found = [];
+  for (const [start, end] of gaps) {
+    if (from < Math.min(start, to)) found.push([from, Math.min(start, to)]);
+    from = Math.max(from, end);
+  }
+  if (from < to) found.push([from, to]);
+  return found;
+}
