@@ -117,7 +117,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- broker and hints -------------------------------------------------------------------------------------------------
 REDIS_URL = env("REDIS_URL")
-CELERY_BROKER_URL = REDIS_URL or "memory://"
+CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1) or "memory://"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -160,6 +160,7 @@ WHITENOISE_USE_FINDERS = True
 WHITENOISE_MAX_AGE = 3600
 
 # --- hardware ---------------------------------------------------------------------------------------------------------
+HOST, PORT, DEMO = env("HEADRACE_HOST", "127.0.0.1"), env("HEADRACE_PORT", "8000"), env_bool("HEADRACE_DEMO")  # of `up`
 PORTAL_URL = env("PORTAL_URL")  # where agents and people reach this portal; `up` sets it
 BACKENDS: dict[str, dict[str, Any]] = {
     "local": {
