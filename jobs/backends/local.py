@@ -207,13 +207,14 @@ class Local(Backend):
     # Describe
 
     def _describe(self, token: str) -> Described:
+        """In the order of the phases, or a cluster that goes on to the next one meanwhile would seem absent."""
         try:
             folder = self._folders.path(token)
+            if self._folders.new(token).exists():
+                return Described(State.PENDING, "being made")
             if (folder / MARK).exists():
                 return agents.look(folder)
-            if self._folders.gone(token).exists():
-                return Described(State.FAILED, "being removed")
-            return Described(State.PENDING, "being made") if self._folders.new(token).exists() else _ABSENT
+            return Described(State.FAILED, "being removed") if self._folders.gone(token).exists() else _ABSENT
         except OSError as error:
             return Described(State.UNKNOWN, f"could not look: {error.strerror or error}")
 

@@ -51,8 +51,12 @@ class Folders:
         return any(path.exists() for path in (self.path(token), self.new(token), self.gone(token)))
 
     def tokens(self) -> set[str]:
-        """Of every folder with our mark, in whatever phase. OSError where it can't be read."""
-        return {name.removeprefix(NEW).removeprefix(GONE) for name in self._names() if self._is_ours(name)}
+        """Of every folder with our mark, in whatever phase. OSError where it can't be read.
+
+        Read twice, since a folder that is renamed in that moment may be missed once.
+        """
+        found = [name for _ in range(2) for name in self._names() if self._is_ours(name)]
+        return {name.removeprefix(NEW).removeprefix(GONE) for name in found}
 
     def live(self) -> Iterator[dict[str, Any]]:
         """What was asked for by every cluster that is not being removed; one that can't be read asks for nothing."""

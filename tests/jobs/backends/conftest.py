@@ -1,0 +1,68 @@
+"""Clouds to hold against the contract: the kinds are in backend_clouds.py."""
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from jobs.backends.base import Spec
+from jobs.backends.local import Local
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import backend_clouds as clouds  # noqa: E402
+
+
+@pytest.fixture
+def place():
+    """A folder that other users may pass through, which pytest's own do not allow."""
+    folder = Path(tempfile.mkdtemp(prefix="headrace-test-"))
+    folder.chmod(0o711)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def agent(place):
+    """The stand-in for the agent, where it may be given a job: agent.with_suffix(".sh")."""
+    return Path(shutil.copy(clouds.STANDIN, place / "agent.py"))
+
+
+@pytest.fixture
+def spec(agent):
+    def make(**changes):
+        values = {"coretype": "small", "nodes": 1, "cores": 1, "memory": 256 << 20, "walltime": 3600}
+        where = {"portal": "http://127.0.0.1:9", "secret": "not-to-be-seen", "agent": str(agent)}
+        return Spec(**{**values, **where, **changes})
+
+    return make
+
+
+@pytest.fixture
+def token(place):
+    return "hrtest-job-" + "".join(c for c in place.name if c.isalnum()) + "-1"
+
+
+@pytest.fixture
+def local(place):
+    """Makes backends that look at the same folder; at the end nothing may be left of any cluster."""
+    made = []
+
+    def make(**options):
+        made.append(Local("local", folder=place / "clusters", **{"cores": 8, **options}))
+        return made[-1]
+
+    yield make
+    for backend in made:
+        for token in backend.tokens():
+            clouds.destroy(backend, token)
+
+
+@pytest.fixture(params=clouds.KINDS)
+def cloud(request, place):
+    cloud = request.param(place)
+    yield cloud
+    for token in cloud.backend().tokens():
+        clouds.destroy(cloud.backend(), token)
