@@ -32,7 +32,8 @@ def sqlite_is_not_on_a_network(app_configs: Any, **kwargs: Any) -> list[Any]:
         return []
     kind = file_system_of(Path(settings.DATABASES["default"]["NAME"]).parent)
     if kind in NETWORK_FILE_SYSTEMS:
-        return [Error(f"The data folder lies on {kind}; SQLite needs a local disk.", hint="Set HEADRACE_DATA or DATABASE_URL.", id="headrace.E002")]
+        text = f"The data folder lies on {kind}; SQLite needs a local disk."
+        return [Error(text, hint="Set HEADRACE_DATA or DATABASE_URL.", id="headrace.E002")]
     return []
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
@@ -43,7 +44,6 @@ class Caller:
     public_id: str
     kind: str
     attempt: int
-    settings_hash: str = ""
 
 
 def identify(token: str, node: int, secret: str) -> Caller:
@@ -82,8 +82,6 @@ def hello(caller: Caller, report: Mapping[str, Any], now: datetime) -> dict[str,
 
 def _spec(caller: Caller) -> dict[str, Any]:
     """All that the head needs to know of the job."""
-    from django.conf import settings
-
     work = Workload.objects.select_related("coretype").get(pk=caller.workload_id)
     job, program = work.job, work.job.software.software
     commands = [job.software.setup, *job.commands] if job.software.setup else list(job.commands)

@@ -25,7 +25,8 @@ class Saved:
         self.manifest = outputs.manifest(work.public_id, cluster.attempt)
         self.entries = {entry.path: entry for entry in self.manifest.all if entry.kind == "file" and entry.key}
         self.inputs = {use.name: use.file for use in job.inputs.select_related("file")}
-        self.log = logs.path_of(logs.attempt_dir(work.public_id, cluster.attempt), STDOUT)
+        log_file = logs.path_of(logs.attempt_dir(work.public_id, cluster.attempt), STDOUT)
+        self.log = log_file if log_file.exists() else None
 
     def names(self) -> Sequence[str]:
         return sorted({*self.entries, *self.inputs, *([STDOUT] if self.log else [])})

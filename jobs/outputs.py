@@ -15,7 +15,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from django.conf import settings
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 
@@ -257,11 +256,9 @@ def _index_lines(public_id: str, attempt: int) -> Iterator[dict[str, Any]]:
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        file = open(path, "rb")
-    except FileNotFoundError:
+    if not path.exists():
         return
-    with file:
+    with path.open("rb") as file:
         for line in file:
             if line.endswith(b"\n"):  # the last line may still be on its way
                 yield json.loads(line)

@@ -134,9 +134,7 @@ def _compare(name: str, tokens: Iterable[str], now: datetime) -> None:
         elif known[token] is not None:
             _destroy(name, token)
     for stray in Stray.objects.filter(backend=name, gone__isnull=True):
-        if stray.token not in ours:
-            Stray.objects.filter(pk=stray.pk).update(gone=now)
-        elif stray.decision == "destroy" and _destroy(name, stray.token):
+        if stray.token not in ours or stray.decision == "destroy" and _destroy(name, stray.token):
             Stray.objects.filter(pk=stray.pk).update(gone=now)
 
 

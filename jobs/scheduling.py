@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from django.conf import settings
+
 from . import capacity, ledger, lifecycle
 from .capacity import Pool, Room
 from .models import Cluster, Coretype, Workload
@@ -121,12 +123,11 @@ def _budget_gate(work: Workload, purse: ledger.Purse) -> Waiting | None:
         return Waiting("budget", f"Budget {budget.name} is closed; ask its owner", never=True)
     left = purse.left[budget.pk]
     more = f"Price {work.coretype.price.normalize():f} per core-hour, {work.total_cores} cores"
-    return Waiting("budget", f"Needs {_amount(budget, short.needed)} for the first hour; {_amount(budget, left)} free in {budget.name}", more)
+    sentence = f"Needs {_amount(budget, short.needed)} for the first hour; {_amount(budget, left)} free in {budget.name}"
+    return Waiting("budget", sentence, more)
 
 
 def _amount(budget: ledger.Budget, amount: object) -> str:
-    from django.conf import settings
-
     return f"{settings.CURRENCY}{amount:,.2f}" if budget.unit == ledger.Unit.MONEY else f"{amount:,.2f} core-hours"
 
 
@@ -223,8 +224,6 @@ def _passed_sentences(workload: Workload) -> dict[str, str]:
 
 
 def _amount_money(workload: Workload) -> str:
-    from django.conf import settings
-
     return f"{settings.CURRENCY}{ledger.first_hour(workload.coretype, workload.nodes, workload.cores):,.2f}"
 
 

@@ -1,8 +1,29 @@
-"""Where the server comes in."""
+"""Where the server comes in: agents' reports, pages, websockets."""
+
+from __future__ import annotations
 
 import os
+from typing import Any
 
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
-application = get_asgi_application()
+pages = get_asgi_application()
+
+from channels.auth import AuthMiddlewareStack  # noqa: E402  (needs the apps)
+from channels.routing import URLRouter  # noqa: E402
+
+from portal.api import nodes  # noqa: E402
+from portal.consumers.routes import websocket_urlpatterns  # noqa: E402
+from portal.origin import SameOrigin  # noqa: E402
+
+sockets = SameOrigin(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))
+
+
+async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    if scope["type"] == "websocket":
+        await sockets(scope, receive, send)
+    elif scope["type"] == "http" and scope["path"].startswith("/nodes/"):
+        await nodes.application(scope, receive, send)
+    elif scope["type"] == "http":
+        await pages(scope, receive, send)

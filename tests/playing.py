@@ -68,7 +68,7 @@ def walk(work: Workload, clock: Clock, limit: int = 30, **report: Any) -> list[s
             break
         if work.status == lifecycle.STARTING and not agents:
             agents = boot(work, clock)
-        elif work.status in (lifecycle.RUNNING, lifecycle.STOPPING) and agents and not Cluster.objects.get(workload=work, attempt=work.attempt).exited:
+        elif work.status in (lifecycle.RUNNING, lifecycle.STOPPING) and agents and not work.cluster.exited:
             clock.forward(10)
             finish(agents[0], clock, **report)
         clock.forward(1)

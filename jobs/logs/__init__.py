@@ -43,7 +43,7 @@ from jobs.logs.line_index import (
 )
 from jobs.logs.names import log_path
 from jobs.logs.sealing import Seal, complete, seal
-from jobs.logs.watching import watch, watched
+from jobs.logs.watching import watch, watch_mark, watched
 
 __all__ = [
     "Found",
@@ -77,6 +77,7 @@ __all__ = [
     "tail_lines",
     "total_lines",
     "watch",
+    "watch_mark",
     "watched",
     "write",
 ]

@@ -36,6 +36,14 @@ def watched(directory: Path, now: float | None = None) -> list[str]:
     return sorted(os.fsdecode(path.read_bytes()) for path in found if _is_fresh(path, now))
 
 
+def watch_mark(directory: Path) -> int:
+    """A number that grows whenever somebody begins to look or looks again: whole seconds of the newest mark."""
+    try:
+        return max((int(path.stat().st_mtime) for path in (directory / "watched").iterdir()), default=0)
+    except FileNotFoundError:
+        return 0
+
+
 def _is_fresh(path: Path, now: float) -> bool:
     try:
         return now - path.stat().st_mtime < LASTS

@@ -4,8 +4,8 @@ from .audit import AuditEntry
 from .budget import Budget, Charge, Hold, Strictness, Unit
 from .catalogue import Coretype, Region, Software, SoftwareVersion
 from .cluster import Cluster, Node, Stray
-from .file import StoredFile, Upload
 from .fields import MoneyField, micros
+from .file import StoredFile, Upload
 from .installation import Installation, Outage, Turn
 from .job import Check, Job, JobInput
 from .project import Membership, Project

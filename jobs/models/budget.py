@@ -44,7 +44,9 @@ class Budget(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(member__isnull=True) | Q(project__isnull=True), name="one_target_a_budget"),
             models.CheckConstraint(condition=Q(spent__gte=0, held__gte=0), name="money_is_not_negative"),
-            models.CheckConstraint(condition=~Q(strictness="strict") | Q(amount__gte=F("spent") + F("held")), name="strict_is_never_exceeded"),
+            models.CheckConstraint(
+                condition=~Q(strictness="strict") | Q(amount__gte=F("spent") + F("held")), name="strict_is_never_exceeded"
+            ),
         ]
 
     def __str__(self) -> str:

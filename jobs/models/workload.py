@@ -228,7 +228,9 @@ def advance(changes: Iterable[Change], now: datetime, *, source: str = "engine",
     return moved
 
 
-def _advance_group(group: list[Change], old: str, to: str, fields: dict[str, Any], now: datetime, source: str, by: Any, lease: str) -> set[int]:
+def _advance_group(
+    group: list[Change], old: str, to: str, fields: dict[str, Any], now: datetime, source: str, by: Any, lease: str
+) -> set[int]:
     ids = [change.workload.pk for change in group]
     values = {"due": now, **fields, "status": to, "since": now, "version": F("version") + 1}
     rows = Workload.objects.filter(pk__in=ids, status=old, lease=lease)

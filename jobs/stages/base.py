@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from .. import lifecycle
-from ..lifecycle import Wish
 from ..judging import ending_of
+from ..lifecycle import Wish
 from ..models import Cluster, Node, Workload
 from ..verdicts.exit import explain
 

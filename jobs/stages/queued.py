@@ -46,7 +46,8 @@ def _pass(queue: Sequence[Workload], capacities: dict[str, dict[str, capacity.ba
     purse.write()
     started = {"gate": "", "gate_text": "", "gate_more": "", "gate_since": None, "detail": "", "again": "", "not_before": None}
     changes = [Change(work, lifecycle.VALIDATING, detail=_waited(work), fields=started) for work in decision.start]
-    changes += [Change(step.work, step.to, reason=step.reason, detail=step.detail, fields={**step.fields, "ended": now, "due": None}) for step in over]
+    at_rest = {"ended": now, "due": None}
+    changes += [Change(s.work, s.to, reason=s.reason, detail=s.detail, fields={**s.fields, **at_rest}) for s in over]
     moved = advance(changes, now)
     _write_gates(rest, decision, moved, now)
     return len(moved)

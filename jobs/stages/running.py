@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-
 from .base import Facts, Step, end, in_words, stopped_reason, wait
 
 OVERDUE = 120

@@ -18,7 +18,7 @@ PAUSE_BROKEN = 5.0
 
 
 def decide(facts: Facts, now: datetime) -> Step:
-    cluster, work = facts.cluster, facts.work
+    cluster = facts.cluster
     if facts.stops:
         return end(facts, stopped_reason(facts))
     if cluster is not None and (cluster.started or cluster.exited):

@@ -88,7 +88,8 @@ def settle(facts: Facts, now: datetime) -> Step:
 def _paid_end(facts: Facts) -> datetime:
     """The confirmed release; for a lost cluster its last sign of life."""
     cluster = facts.cluster
-    assert cluster is not None and cluster.released is not None
+    assert cluster is not None
+    assert cluster.released is not None
     lost = facts.work.reason == "node-lost" and cluster.exited is None
     if lost and facts.heard is not None:
         return min(facts.heard, cluster.released)

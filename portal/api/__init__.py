@@ -1,0 +1,1 @@
+"""What programs talk to: the agents' reports (nodes.py) and the public API."""

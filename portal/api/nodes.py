@@ -1,0 +1,322 @@
+"""Agents' reports: plain ASGI beside Django, so that bytes stream and nothing waits for a request cycle.
+
+One function a report: it reads what it needs, calls the gateway (facts), the logs or the outputs (bytes), and answers with
+the orders. Who may speak is checked against the hash of the cluster's secret; the answer is kept for a moment, and dropped
+as soon as the cluster is released. After release every report gets 410, on which an agent ends everything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import json
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from urllib.parse import parse_qsl
+
+from django.core.files.storage import default_storage
+from django.db import close_old_connections, connections
+from django.utils import timezone
+
+from jobs import gateway, logs, outputs
+from jobs.gateway import Caller, Gone, Unknown
+from jobs.models import JobInput
+from portal import streams
+from portal.live import hub
+
+log = logging.getLogger(__name__)
+
+PATH = re.compile(r"^/nodes/([A-Za-z0-9-]{1,80})/(\d{1,6})/([a-z]+(?:/[A-Za-z0-9-]+)?)$")
+JSON_LIMIT = 4 << 20
+LOG_LIMIT = 1 << 20
+CHUNK_LIMIT = (8 << 20) + (1 << 20)
+HOLD = 20.0
+"""Seconds that a long poll is held open."""
+KEPT = 3.0
+"""Seconds that a proved secret is trusted without another look at the database."""
+
+_database = ThreadPoolExecutor(8, thread_name_prefix="nodes-db")
+_bytes = ThreadPoolExecutor(4, thread_name_prefix="nodes-bytes")
+_callers: dict[tuple[str, int, str], tuple[float, Caller]] = {}
+
+
+class Refuse(Exception):
+    """Answer with this status and body."""
+
+    def __init__(self, status: int, body: Mapping[str, Any] | None = None) -> None:
+        super().__init__(status)
+        self.status, self.body = status, dict(body or {})
+
+
+async def application(scope: streams.Scope, receive: streams.Receive, send: streams.Send) -> None:
+    try:
+        body = await _answer(scope, receive, send)
+        if body is not None:
+            await streams.reply(send, 200, body)
+    except Refuse as refusal:
+        await streams.reply(send, refusal.status, refusal.body)
+    except Unknown:
+        await streams.reply(send, 401, {"message": "unknown cluster or wrong secret"})
+    except Gone:
+        await streams.reply(send, 410, {"message": "released"})
+    except streams.Gone:
+        return
+    except streams.TooBig:
+        await streams.reply(send, 413, {"message": "too big"})
+    except (KeyError, ValueError, TypeError) as error:
+        await streams.reply(send, 400, {"message": f"{type(error).__name__}: {error}"[:300]})
+    except OSError as error:
+        full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+        log.warning("a report could not be kept: %s", error)
+        await streams.reply(send, 507 if full else 503, {"message": "the portal's disk is full" if full else "try later"})
+    except Exception:
+        log.exception("a report failed")
+        await streams.reply(send, 503, {"message": "try later"})
+
+
+async def _answer(scope: streams.Scope, receive: streams.Receive, send: streams.Send) -> dict[str, Any] | None:
+    found = PATH.match(scope["path"])
+    if not found:
+        raise Refuse(404, {"message": "no such report"})
+    headers = streams.headers_of(scope)
+    if headers.get("headrace-protocol") not in {str(number) for number in gateway.PROTOCOLS}:
+        raise Refuse(426, {"message": f"protocols {gateway.PROTOCOLS} are spoken here"})
+    caller = await _identify(found[1], int(found[2]), headers.get("authorization", ""))
+    query = dict(parse_qsl(scope["query_string"].decode("ascii"), errors="surrogateescape", keep_blank_values=True))
+    report, _, rest = found[3].partition("/")
+    if report == "input" and scope["method"] == "GET":
+        return await _input(caller, int(rest), scope, receive, send)
+    if report == "orders" and scope["method"] == "GET":
+        return await _wait_for_orders(caller, int(query.get("have") or 0))
+    if scope["method"] not in {"POST", "PUT"}:
+        raise Refuse(405, {"message": "POST it"})
+    handler = BYTES.get(found[3])
+    if handler:
+        return await handler(caller, query, receive)
+    if report not in FACTS or rest:
+        raise Refuse(404, {"message": "no such report"})
+    text = await streams.whole_body(receive, JSON_LIMIT)
+    return await FACTS[report](caller, json.loads(text or b"{}"))
+
+
+async def _identify(token: str, node: int, authorization: str) -> Caller:
+    secret = authorization.removeprefix("Bearer ").strip()
+    key = (token, node, secret)
+    kept = _callers.get(key)
+    if kept and time.monotonic() - kept[0] < KEPT:
+        return kept[1]
+    _callers.pop(key, None)
+    caller = await in_database(gateway.identify, token, node, secret)
+    if len(_callers) > 10_000:
+        _callers.clear()
+    _callers[key] = (time.monotonic(), caller)
+    return caller
+
+
+async def in_database(call: Callable[..., Any], *args: Any) -> Any:
+    """Run a call that uses the database in a thread of its own pool."""
+    return await asyncio.get_running_loop().run_in_executor(_database, _with_connection, call, args)
+
+
+def _with_connection(call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    close_old_connections()
+    try:
+        return call(*args)
+    except Exception:
+        connections["default"].close_if_unusable_or_obsolete()
+        raise
+
+
+async def in_files(call: Callable[..., Any], *args: Any) -> Any:
+    return await asyncio.get_running_loop().run_in_executor(_bytes, call, *args)
+
+
+# --- orders -----------------------------------------------------------------------------------------------------------
+async def _with_orders(caller: Caller) -> dict[str, Any]:
+    return {"orders": await in_database(_orders, caller)}
+
+
+def _orders(caller: Caller) -> dict[str, Any]:
+    """The gateway's orders, with who watches; the version grows with either."""
+    orders = gateway.orders(caller, timezone.now())
+    directory = _directory(caller)
+    watched = logs.watched(directory)
+    orders["version"] = (orders["version"] << 32) + logs.watch_mark(directory)
+    orders["watched"] = bool(watched)
+    orders["tails"] = [name.removeprefix("file:") for name in watched if name.startswith("file:")]
+    return orders
+
+
+async def _wait_for_orders(caller: Caller, have: int) -> dict[str, Any]:
+    """Hold the request until there is something new, at most HOLD seconds."""
+    until = time.monotonic() + HOLD
+    async with hub.subscribe(f"orders:{caller.public_id}") as news:
+        while True:
+            answer = await _with_orders(caller)
+            rest = until - time.monotonic()
+            if answer["orders"]["version"] > have or answer["orders"]["release"] or rest <= 0:
+                break
+            if await news.next(min(rest, 5.0)) is None:
+                break
+    if answer["orders"]["release"]:
+        _forget(caller)
+        raise Gone
+    return answer
+
+
+def _forget(caller: Caller) -> None:
+    for key in [key for key in _callers if key[0] == caller.token]:
+        _callers.pop(key, None)
+
+
+# --- facts ------------------------------------------------------------------------------------------------------------
+def _fact(write: Callable[..., Any]) -> Callable[[Caller, Any], Awaitable[dict[str, Any]]]:
+    async def handle(caller: Caller, report: Any) -> dict[str, Any]:
+        await in_files(logs.heard, _directory(caller), caller.node)
+        await in_database(lambda: write(caller, report, timezone.now()))
+        return await _with_orders(caller)
+
+    return handle
+
+
+async def _hello(caller: Caller, report: Any) -> dict[str, Any]:
+    if report.get("protocol") not in gateway.PROTOCOLS:
+        raise Refuse(426, {"message": f"protocols {gateway.PROTOCOLS} are spoken here"})
+    await in_files(logs.heard, _directory(caller), caller.node)
+    answer = await in_database(lambda: gateway.hello(caller, report, timezone.now()))
+    answer["orders"] = await in_database(_orders, caller)
+    return answer
+
+
+async def _go(caller: Caller, report: Any) -> dict[str, Any]:
+    """Held until the command is handed out, so that the last node that comes up starts it at once."""
+    until = time.monotonic() + HOLD
+    async with hub.subscribe(f"job:{caller.public_id}", f"orders:{caller.public_id}") as news:
+        while True:
+            answer = await in_database(lambda: gateway.go(caller, str(report["nonce"]), timezone.now()))
+            rest = until - time.monotonic()
+            orders = await in_database(_orders, caller)
+            if answer["go"] or rest <= 0 or orders["wish"] != "run":
+                return {**answer, "orders": orders}
+            if await news.next(min(rest, 2.0)) is None:
+                return {**answer, "orders": orders}
+
+
+async def _beat(caller: Caller, report: Any) -> dict[str, Any]:
+    await in_files(logs.append_beat, _directory(caller), caller.node, dict(report))
+    hub.publish(f"health:{caller.public_id}", {"node": caller.node})
+    return await _with_orders(caller)
+
+
+async def _gap(caller: Caller, report: Any) -> dict[str, Any]:
+    size = await in_files(
+        logs.gap, _directory(caller), str(report["stream"]), int(report["generation"]), int(report["from"]), int(report["to"]),
+        str(report.get("reason", "")),
+    )
+    hub.publish(f"log:{caller.public_id}", {"stream": report["stream"], "size": size})
+    return await _with_orders(caller)
+
+
+async def _done(caller: Caller, report: Any) -> dict[str, Any]:
+    """The head's last word: every stream is compared with the agent's count and hash before the cluster may go."""
+    for stream in report.get("streams") or []:
+        await in_files(
+            logs.seal, _directory(caller), str(stream["name"]), int(stream["generation"]), int(stream["size"]), str(stream["sha256"])
+        )
+    hub.publish(f"log:{caller.public_id}", {"done": True})
+    return await _fact(gateway.done)(caller, report)
+
+
+FACTS: Mapping[str, Callable[[Caller, Any], Awaitable[dict[str, Any]]]] = {
+    "hello": _hello,
+    "staging": _fact(gateway.staging),
+    "staged": _fact(gateway.staged),
+    "go": _go,
+    "started": _fact(gateway.started),
+    "beat": _beat,
+    "gap": _gap,
+    "exit": _fact(gateway.exited),
+    "done": _done,
+    "failed": _fact(gateway.failed),
+}
+
+
+# --- bytes ------------------------------------------------------------------------------------------------------------
+async def _log(caller: Caller, query: Mapping[str, str], receive: streams.Receive) -> dict[str, Any]:
+    data = await streams.whole_body(receive, LOG_LIMIT)
+    stream = query["stream"]
+    try:
+        size = await in_files(logs.write, _directory(caller), stream, int(query.get("generation") or 0), int(query["offset"]), data)
+    except logs.PastEnd as error:
+        raise Refuse(409, {"size": error.size}) from error
+    hub.publish(f"log:{caller.public_id}", {"stream": stream, "size": size})
+    return {"size": size}
+
+
+async def _output_batch(caller: Caller, query: Mapping[str, str], receive: streams.Receive) -> dict[str, Any]:
+    body = await streams.whole_body(receive, CHUNK_LIMIT)
+    length = int.from_bytes(body[:4], "big")
+    files = json.loads(body[4 : 4 + length])
+    stored, failed = await in_files(outputs.store_batch, caller.public_id, caller.attempt, files, memoryview(body)[4 + length :])
+    await _tell_saving(caller, stored, sum(int(entry["size"]) for entry in files))
+    return {"stored": stored, "failed": failed}
+
+
+async def _output_file(caller: Caller, query: Mapping[str, str], receive: streams.Receive) -> dict[str, Any]:
+    data = await streams.whole_body(receive, CHUNK_LIMIT)
+    path, offset, size, digest = query["path"], int(query["offset"]), int(query["size"]), query.get("sha256")
+    try:
+        have = await in_files(outputs.store_chunk, caller.public_id, caller.attempt, path, offset, size, data, digest)
+    except outputs.PastEnd as error:
+        raise Refuse(409, {"size": error.size}) from error
+    except outputs.Damaged as error:
+        raise Refuse(409, {"size": 0}) from error
+    await _tell_saving(caller, 1 if digest else 0, len(data))
+    return {"size": have}
+
+
+async def _manifest(caller: Caller, query: Mapping[str, str], receive: streams.Receive) -> dict[str, Any]:
+    lines = await streams.whole_body(receive, JSON_LIMIT)
+    await in_files(outputs.write_manifest, caller.public_id, caller.attempt, int(query["part"]), query.get("last") == "1", lines)
+    return await _with_orders(caller)
+
+
+BYTES: Mapping[str, Callable[[Caller, Mapping[str, str], streams.Receive], Awaitable[dict[str, Any]]]] = {
+    "log": _log,
+    "outputs/batch": _output_batch,
+    "outputs/file": _output_file,
+    "outputs/manifest": _manifest,
+}
+
+_saving: dict[str, list[float]] = {}
+"""By token: files and bytes so far in this process, and when the page was last told."""
+
+
+async def _tell_saving(caller: Caller, files: int, size: int) -> None:
+    """Tell the page about once a second how much has arrived."""
+    if len(_saving) > 1000:
+        _saving.clear()
+    sums = _saving.setdefault(caller.token, [0, 0, 0.0])
+    sums[0] += files
+    sums[1] += size
+    if time.monotonic() - sums[2] >= 1:
+        sums[2] = time.monotonic()
+        await in_database(lambda: gateway.saving(caller, int(sums[0]), int(sums[1]), timezone.now()))
+
+
+async def _input(caller: Caller, pk: int, scope: streams.Scope, receive: streams.Receive, send: streams.Send) -> None:
+    """The bytes of one input, with Range; only those of the caller's own job."""
+    use = await in_database(lambda: JobInput.objects.select_related("file").filter(pk=pk, job=caller.workload_id).first())
+    if use is None:
+        raise Refuse(404, {"message": "no such input"})
+    key = use.file.key
+    part = streams.Stretch(lambda: default_storage.open(key, "rb"), 0, use.file.size)
+    await streams.send_file(scope, receive, send, [part], filename="input")
+
+
+def _directory(caller: Caller) -> Any:
+    return logs.attempt_dir(caller.public_id, caller.attempt)

@@ -1,0 +1,143 @@
+"""The worker dies before every write, and before and after every outside act; the next worker must put it right.
+
+The points are found by instrumentation: every INSERT, UPDATE and DELETE of the engine and every call of a backend. After
+each death: one end, at most one run, no cluster, money exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+
+import factories
+import playing
+import pytest
+from django.db import connection
+
+from jobs import backends, engine, lifecycle, rounds
+from jobs.models import Budget, Charge, Cluster, Hold, Workload
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FEWEST = 20
+"""Points of death that were found when this was written, less a few; if there are fewer, something is not looked at."""
+ACTS = ("create", "destroy")
+
+
+class Death(BaseException):
+    """Not an Exception, so that nothing in the engine can catch it: as SIGKILL would."""
+
+
+class Reaper:
+    """Counts the points and kills at one of them."""
+
+    def __init__(self, at: int = -1) -> None:
+        self.at, self.count, self.names = at, 0, []
+
+    def point(self, name: str) -> None:
+        self.names.append(name)
+        self.count += 1
+        if self.count - 1 == self.at:
+            raise Death(name)
+
+    def on_write(self, execute, sql, params, many, context):
+        verb = sql.split(" ", 1)[0]
+        if verb in {"INSERT", "UPDATE", "DELETE"}:
+            self.point(" ".join(sql.split(" ")[:3]))
+        return execute(sql, params, many, context)
+
+
+@contextmanager
+def reaping(reaper: Reaper, monkeypatch) -> Iterator[None]:
+    fake = backends.get("fake")
+    with monkeypatch.context() as patch, connection.execute_wrapper(reaper.on_write):
+        for name in ACTS:
+            patch.setattr(fake, name, _around(reaper, name, getattr(fake, name)))
+        yield
+
+
+def _around(reaper: Reaper, name: str, call):
+    def wrapped(*args):
+        reaper.point(f"before {name}")
+        answer = call(*args)
+        reaper.point(f"after {name}")
+        return answer
+
+    return wrapped
+
+
+def live(work: Workload, clock: playing.Clock, reaper: Reaper, monkeypatch, runs: list[str], stop_at: str = "") -> None:
+    """A job's life with a worker that may die once; agents and people go on whatever happens to it."""
+    agents = []
+    for _ in range(60):
+        try:
+            with reaping(reaper, monkeypatch):
+                playing.turn_all(clock)
+                playing.rounds_again()
+                rounds.poll(clock())
+                rounds.meter(clock())
+                rounds.reconcile(clock())
+        except Death:
+            clock.forward(engine.LEASE + 1)
+        work.refresh_from_db()
+        if not work.is_active:
+            return
+        cluster = Cluster.objects.filter(workload=work, attempt=work.attempt).first()
+        if stop_at == work.status:
+            work.stop(work.owner, now=clock())
+            stop_at = ""
+        if work.status == lifecycle.STARTING and cluster and not agents and work.wish == "run" and _exists(cluster):
+            agents = playing.boot(work, clock)
+            runs.append(cluster.token)
+        elif agents and work.status in (lifecycle.RUNNING, lifecycle.STOPPING) and not cluster.exited:
+            clock.forward(60)
+            playing.finish(agents[0], clock)
+        clock.forward(1)
+    pytest.fail(f"never ended: {work.status} after death at {reaper.names[reaper.at : reaper.at + 1]}")
+
+
+def _exists(cluster: Cluster) -> bool:
+    return cluster.token in backends.get("fake").tokens()
+
+
+def judge(work: Workload, budget: Budget, runs: list[str], expected: str, spent_before: Decimal) -> None:
+    assert work.status == expected
+    assert len(runs) == len(set(runs)) <= 1
+    assert list(backends.get("fake").tokens()) == []
+    assert [event.after for event in work.events.all() if event.after in lifecycle.REST_CODES] == [expected]
+    budget.refresh_from_db()
+    assert budget.held == 0
+    assert not Hold.objects.filter(workload=work, released__isnull=True).exists()
+    cluster = work.clusters.filter(up__isnull=False).first()
+    due = Decimal(0)
+    if cluster:
+        seconds = -(-(cluster.released - cluster.up).total_seconds() // 1)
+        due = Decimal(int(seconds)) * Decimal("0.001") * work.total_cores
+    assert budget.spent - spent_before == due == sum((c.amount for c in Charge.objects.filter(workload=work)), Decimal(0))
+
+
+@pytest.mark.parametrize(("stop_at", "expected"), [("", "completed"), ("running", "stopped"), ("starting", "stopped")])
+def test_a_death_anywhere_leaves_nothing_behind(monkeypatch, capsys, stop_at, expected):
+    owner = factories.user()
+    project = factories.project(owner)
+    budget = factories.budget(project, 10_000)
+    kind = factories.coretype(price=Decimal("3.6"))
+    clock = playing.Clock()
+
+    def one(at: int) -> Reaper:
+        budget.refresh_from_db()
+        before = budget.spent
+        work = factories.job(owner, project=project, coretype=kind, cores=2).workload
+        work.submit(owner, clock())
+        reaper, runs = Reaper(at), []
+        live(work, clock, reaper, monkeypatch, runs, stop_at)
+        judge(work, budget, runs, expected, before)
+        return reaper
+
+    points = one(-1).count
+    for at in range(points):
+        one(at)
+    with capsys.disabled():
+        print(f"\n{points} points of death on the way to {expected}{f' from {stop_at}' if stop_at else ''}")
+    assert points >= FEWEST
