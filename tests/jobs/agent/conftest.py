@@ -51,6 +51,7 @@ class Portal:
         self.heard = []  # (report, body)
         self.logs = {}  # (stream, generation) -> bytearray
         self.log_calls = 0
+        self.known = 0  # version of the orders that the agent asked with last
         self.gaps = []
         self.files = {}
         self.batches = 0
@@ -246,7 +247,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def orders(self, query, data, node):
         with self.portal.news:
-            have = int(query["have"])
+            have = self.portal.known = int(query["have"])
             self.portal.news.wait_for(
                 lambda: self.portal.orders["version"] > have or self.portal.gone or not self.portal.open, 25
             )
@@ -355,6 +356,11 @@ class Agent:
 @pytest.fixture(scope="session")
 def pyz(tmp_path_factory):
     return build(tmp_path_factory.mktemp("pyz") / "headrace-agent.pyz")
+
+
+@pytest.fixture(name="until")
+def until_fixture():
+    return until
 
 
 @pytest.fixture
