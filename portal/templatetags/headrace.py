@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
+from urllib.parse import urlencode
 
 from django import template
 from django.template.context import Context
@@ -128,6 +129,12 @@ def nav_link(context: Context, view: str, word: str, name: str) -> SafeString | 
     here = request is not None and (request.path == address or (address != "/" and request.path.startswith(address)))
     current = mark_safe(' aria-current="true"') if here else ""
     return format_html('<li><a href="{}"{}>{}{}</a></li>', address, current, icon(name), word)
+
+
+@register.simple_tag
+def query(**pairs: Any) -> str:
+    """An encoded query for an address: {% query stream=name attempt=2 %}."""
+    return urlencode(pairs)
 
 
 @register.filter

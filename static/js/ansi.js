@@ -1,12 +1,14 @@
 /* One line of terminal output as runs of text: colours, carriage returns, backspaces and moves within the line, as a
    terminal would show it in the end. One idea: a line is a row of cells and a cursor; an escape sequence may change the
    look of what follows or where it goes, and nothing else. Whatever else a sequence says is dropped; a control
-   character that means nothing here is shown by its picture (NUL as ␀), so that no byte disappears silently.
+   character that means nothing here is shown by its name (NUL), so that no byte disappears silently.
 
    Libraries for this write markup with inline styles, which the pages forbid, and don't know carriage returns. */
 
 const WIDEST = 8192; // cells: a move to the right can't make a line longer than this
 const PLAIN = Object.freeze({ fg: "", bg: "", flags: "" });
+const MARK = Object.freeze({ fg: "", bg: "", flags: "mark" });
+const CONTROLS = "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US".split(" ");
 const NAMES = ["k", "r", "g", "y", "b", "m", "c", "w"];
 const FLAGS = { 1: "bold", 2: "dim", 3: "italic", 4: "line", 7: "turned", 9: "struck" };
 const UNSET = { 22: ["bold", "dim"], 23: ["italic"], 24: ["line"], 27: ["turned"], 29: ["struck"] };
@@ -53,16 +55,17 @@ class Row {
     else if (letter === "\x07" || letter === "\x0e" || letter === "\x0f") { /* bell, shifts: nothing to see */ }
     else {
       const whole = String.fromCodePoint(text.codePointAt(from));
-      this.put(SPECIAL.test(whole) ? picture(whole) : whole);
+      if (SPECIAL.test(whole)) this.put(named(whole), MARK);
+      else this.put(whole, this.style);
       return from + whole.length;
     }
     return from + 1;
   }
 
-  put(letter) {
+  put(letter, style) {
     while (this.cells.length < this.at) { this.cells.push(" "); this.styles.push(PLAIN); }
     this.cells[this.at] = letter;
-    this.styles[this.at] = this.style;
+    this.styles[this.at] = style;
     this.at += 1;
   }
 
@@ -102,10 +105,9 @@ class Row {
   }
 }
 
-function picture(letter) {
+function named(letter) {
   const code = letter.charCodeAt(0);
-  if (code < 0x20) return String.fromCharCode(0x2400 + code);
-  return code === 0x7f ? "\u2421" : "\ufffd";
+  return CONTROLS[code] ?? (code === 0x7f ? "DEL" : `x${code.toString(16).toUpperCase()}`);
 }
 
 function restyle(style, numbers) {

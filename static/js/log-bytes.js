@@ -4,7 +4,7 @@
    Of a line over LONG bytes only its head and its end are held. */
 
 export const LONG = 64 << 10;
-export const KEEP = 16 << 10;
+export const KEEP = 4 << 10;
 const TAIL_MOST = 4 << 20, TAIL_LEAST = 2 << 20, TAIL_LINES = 200000;
 
 /** Kept bytes between two offsets, in order: [{ at, bytes }]. */

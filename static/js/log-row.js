@@ -9,6 +9,8 @@ import { count, size } from "./words.js";
 export function rowsOf(row) {
   const elements = [];
   let style = row.style, code = open(row, elements, true);
+  const cut = row.parts.reduce((sum, part) => sum + (part.cut ?? 0), 0);
+  if (cut) code.append(cutMark(`A long line, ${size(cut)} of it not shown`), " ");
   for (const part of row.parts) {
     if (part.gap) {
       elements.push(gapRow(part.gap));
@@ -16,7 +18,7 @@ export function rowsOf(row) {
       continue;
     }
     code ??= open(row, elements, false);
-    if (part.cut) code.append(cutMark(part.cut));
+    if (part.cut) code.append(cutMark("…"));
     else style = write(code, part.text, style, row);
   }
   return { elements, style };
@@ -72,6 +74,6 @@ function gapRow([from, to, reason]) {
   return make("li", { className: "gap tone-look", id: `gap-${from}` }, icon("alert-triangle"), words);
 }
 
-function cutMark(bytes) {
-  return make("span", { className: "cut", textContent: ` … ${size(bytes)} of this line not shown … `, title: "Download the log for the whole line" });
+function cutMark(words) {
+  return make("span", { className: "cut", textContent: words, title: "Download the log for the whole line" });
 }

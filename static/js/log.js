@@ -25,7 +25,8 @@ class Viewer {
     this.source = new Source(root.dataset, { info: (info) => this.told(info), bytes: (at, bytes) => this.came(at, bytes), state: (word) => this.state(word) });
     this.info = null;
     this.reset();
-    this.at("log").replaceChildren(...this.root.querySelectorAll(".log-new"));
+    this.none = make("p", { className: "log-none", textContent: root.dataset.empty ?? "", hidden: true });
+    this.at("log").replaceChildren(this.none, ...this.root.querySelectorAll(".log-new"));
     this.view = new View(this.at("log"), { total: () => this.total(), rows: (line, old) => this.rows(line, old), followed: (on) => this.followed(on) });
     this.search = new Search(this);
     this.wire();
@@ -65,7 +66,8 @@ class Viewer {
     this.tail ??= await this.newTail().catch(() => null);
     if (!this.tail) { setTimeout(() => this.start(), 2000); return; }
     this.source.follow(this.tail.end);
-    this.toHash();
+    if (!this.started) this.toHash();
+    this.started = true;
     this.view.draw();
   }
 
@@ -243,6 +245,7 @@ class Viewer {
   }
 
   foot() {
+    this.none.hidden = this.total() > 0;
     const place = this.at("foot"), { complete, sha256, gaps } = this.info;
     if (!place) return;
     const bytes = Math.max(this.info.size, this.tail?.end ?? 0), lost = gaps.reduce((sum, [from, to]) => sum + to - from, 0);

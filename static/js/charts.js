@@ -1,0 +1,182 @@
+/* Health of a job's nodes as charts (uPlot), live: new points are asked for and appended, nothing is drawn anew.
+   One idea: one answer carries what every node told since a time; each chart picks its figure from it.
+
+   Root: [data-health] with data-url and data-every (seconds, 0 for a job that is over); inside figure.plot[data-chart] with
+   one div, and optionally ul.key[data-key-of-nodes]. Answer to GET url?since=T: { nodes: [{ name, cores, memory, beats }] },
+   beats as the agents sent them, `at` in unix seconds. Over four nodes the charts show highest, mean and lowest. */
+import { make, whenAdded } from "./dom.js";
+import { count } from "./words.js";
+
+const GIB = 2 ** 30, MIB = 2 ** 20, MOST_POINTS = 1500;
+const DASHES = [[], [6, 3], [2, 3], [10, 3, 2, 3]];
+const FIGURES = {
+  cpu: { of: (beat) => beat.cpu, limit: (node) => [node.cores, `${count(node.cores)} cores`] },
+  memory: { of: (beat) => scaled(beat.memory, GIB), limit: (node, beat) => { const all = scaled(beat.memory_total ?? node.memory, GIB); return [all, `${all?.toFixed(1)} GiB usable`]; } },
+  disk: { of: (beat) => scaled(beat.disk_used, GIB) },
+  net: { of: (beat) => scaled((beat.net_in ?? 0) + (beat.net_out ?? 0), MIB) },
+};
+
+function scaled(value, unit) {
+  return value === undefined || value === null ? null : value / unit;
+}
+
+class Health {
+  constructor(root) {
+    this.root = root;
+    this.nodes = [];
+    this.since = 0;
+    this.charts = [...root.querySelectorAll("figure[data-chart]")].map((figure) => new Chart(figure));
+    this.load();
+    document.addEventListener("headrace:theme", () => this.charts.forEach((chart) => chart.draw(this.nodes)));
+    let resizing;
+    addEventListener("resize", () => { clearTimeout(resizing); resizing = setTimeout(() => this.charts.forEach((chart) => chart.fit()), 120); });
+  }
+
+  async load() {
+    const every = Number(this.root.dataset.every);
+    try {
+      if (!document.hidden || !this.since) await this.take();
+    } catch { /* the connection note of the page says it; asked again below */ }
+    if (every && this.root.isConnected) setTimeout(() => this.load(), every * 1000);
+  }
+
+  async take() {
+    const answer = await fetch(`${this.root.dataset.url}?since=${this.since}`, { headers: { Accept: "application/json" } });
+    if (!answer.ok) throw new Error(answer.status);
+    const { nodes } = await answer.json();
+    for (const node of nodes) this.merge(node);
+    this.key();
+    this.charts.forEach((chart) => chart.draw(this.nodes));
+  }
+
+  merge(node) {
+    const known = this.nodes.find((one) => one.node === node.node) ?? this.nodes[this.nodes.push({ ...node, beats: [] }) - 1];
+    const last = known.beats[known.beats.length - 1]?.at ?? 0;
+    known.beats.push(...node.beats.filter((beat) => beat.at > last));
+    known.beats = thinned(known.beats);
+    this.since = Math.max(this.since, known.beats[known.beats.length - 1]?.at ?? 0);
+  }
+
+  key() {
+    const place = this.root.querySelector("[data-key-of-nodes]"), names = linesOf(this.nodes, () => null).map((line) => line.name);
+    if (!place || place.children.length === names.length) return;
+    place.replaceChildren(...names.map((name, i) => make("li", {}, sample(i), name)));
+  }
+}
+
+class Chart {
+  constructor(figure) {
+    this.figure = figure;
+    this.host = figure.firstElementChild;
+    this.about = FIGURES[figure.dataset.chart];
+    this.unit = figure.dataset.unit ?? "";
+  }
+
+  draw(nodes) {
+    const lines = linesOf(nodes, this.about.of).filter((line) => line.data[0].length);
+    if (!lines.length) { this.empty(); return; }
+    const data = lines.length > 1 ? uPlot.join(lines.map((line) => line.data)) : lines[0].data;
+    const look = `${document.documentElement.dataset.bsTheme} ${lines.length}`;
+    this.limit = this.about.limit?.(nodes[0], nodes[0].beats[nodes[0].beats.length - 1] ?? {});
+    this.say(nodes);
+    if (this.plot && this.look === look) { this.plot.setData(data); return; }
+    this.look = look;
+    this.plot?.destroy();
+    this.host.replaceChildren();
+    this.plot = new uPlot(this.options(lines), data, this.host);
+  }
+
+  fit() {
+    this.plot?.setSize({ width: this.host.clientWidth, height: this.host.clientHeight });
+  }
+
+  empty() {
+    if (!this.host.firstElementChild) this.host.append(make("p", { className: "none", textContent: "Nothing measured yet" }));
+  }
+
+  /** What is to be seen, for those who can't see it. */
+  say(nodes) {
+    const now = nodes.map((node) => this.about.of(node.beats[node.beats.length - 1] ?? {})).filter((value) => value !== null && value !== undefined);
+    const words = now.slice(0, 4).map((value) => value.toFixed(1)).join(", ");
+    const label = `${this.figure.dataset.name ?? this.figure.dataset.chart}: ${words} ${this.unit} now${now.length > 4 ? ` on the first 4 of ${now.length} nodes` : ""}`;
+    if (this.host.getAttribute("aria-label") !== label) this.host.setAttribute("aria-label", label);
+  }
+
+  options(lines) {
+    const axis = { stroke: colour("--ink-2"), font: "12px 'Inter Variable', sans-serif", ticks: { show: false }, grid: { stroke: colour("--line"), width: 1 }, gap: 6 };
+    return {
+      width: this.host.clientWidth, height: this.host.clientHeight, legend: { show: false }, padding: [10, 16, 0, 0],
+      cursor: { y: false, points: { size: 6 } },
+      scales: { x: { time: true }, y: { range: (u, low, high) => [0, Math.max(high * 1.15, (this.limit?.[0] ?? 0) < high * 3 ? (this.limit?.[0] ?? 0) * 1.12 : 0, 0.01)] } },
+      axes: [{ ...axis, size: 28, space: 80, values: (u, at) => at.map(hour) }, { ...axis, size: 44, space: 34, values: (u, at) => at.map((v) => v < 10 && v % 1 ? v.toFixed(v < 1 ? 2 : 1) : count(v)) }],
+      series: [{}, ...lines.map((line, i) => ({ label: line.name, stroke: colour(`--s${i % 4 + 1}`), dash: DASHES[i % 4], width: 1.75, spanGaps: true, points: { show: false } }))],
+      hooks: { draw: [(u) => this.rule(u)] },
+    };
+  }
+
+  /** The limit as a dashed line with words, where it is in sight. */
+  rule(u) {
+    const [at, words] = this.limit ?? [];
+    if (!at || at > u.scales.y.max) return;
+    const c = u.ctx, r = devicePixelRatio, y = Math.round(u.valToPos(at, "y", true));
+    c.save();
+    c.strokeStyle = c.fillStyle = colour("--ink-2");
+    c.lineWidth = 1.5 * r;
+    c.setLineDash([5 * r, 4 * r]);
+    c.beginPath(); c.moveTo(u.bbox.left, y); c.lineTo(u.bbox.left + u.bbox.width, y); c.stroke();
+    c.font = `600 ${12 * r}px 'Inter Variable', sans-serif`;
+    c.textBaseline = "bottom";
+    c.fillText(words, u.bbox.left + 6 * r, y - 3 * r);
+    c.restore();
+  }
+}
+
+/** A line for each node; over four of them the highest, the mean and the lowest at each moment. */
+function linesOf(nodes, of) {
+  const tables = nodes.map((node) => {
+    const told = node.beats.filter((beat) => of(beat) !== null && of(beat) !== undefined);
+    return [told.map((beat) => beat.at), told.map(of)];
+  });
+  if (nodes.length <= 4) return nodes.map((node, i) => ({ name: node.name, data: tables[i] }));
+  const seen = tables.filter((table) => table[0].length), moments = seen.length ? [...seen.reduce((a, b) => a[0].length >= b[0].length ? a : b)[0]] : [];
+  const at = moments.map((moment) => seen.map((table) => latest(table, moment)).filter((value) => value !== null));
+  const line = (name, pick) => ({ name, data: [moments, at.map((values) => values.length ? pick(values) : null)] });
+  return [line("highest", (v) => Math.max(...v)), line("mean", (v) => v.reduce((a, b) => a + b, 0) / v.length), line("lowest", (v) => Math.min(...v))];
+}
+
+function latest([times, values], moment) {
+  let low = 0, high = times.length;
+  while (low < high) { const middle = (low + high) >> 1; if (times[middle] <= moment) low = middle + 1; else high = middle; }
+  return low ? values[low - 1] : null;
+}
+
+function thinned(beats) { // the older half loses every second point
+  if (beats.length <= MOST_POINTS) return beats;
+  const half = beats.length >> 1;
+  return beats.filter((_, i) => i >= half || i % 2 === 0);
+}
+
+function sample(i) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg"), line = document.createElementNS("http://www.w3.org/2000/svg", "line");
+  svg.setAttribute("viewBox", "0 0 20 8");
+  svg.setAttribute("aria-hidden", "true");
+  for (const [name, value] of Object.entries({ x1: 0, y1: 4, x2: 20, y2: 4, class: `s${i % 4 + 1}` })) line.setAttribute(name, value);
+  svg.append(line);
+  return svg;
+}
+
+function hour(at) {
+  return new Date(at * 1000).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+}
+
+const probe = document.createElement("i");
+function colour(name) { // a token as a plain colour: a canvas does not know light-dark()
+  probe.style.color = `var(${name})`;
+  probe.hidden = true;
+  document.body.append(probe);
+  const value = getComputedStyle(probe).color;
+  probe.remove();
+  return value;
+}
+
+whenAdded("[data-health]", (root) => new Health(root));
