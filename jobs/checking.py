@@ -13,7 +13,7 @@ from django.core.files.storage import default_storage
 from django.db.models import Q
 from django.utils import timezone
 
-from . import validation
+from . import lifecycle, validation
 from .models import Check, Job, JobInput, touch
 
 TAKEN = 60
@@ -40,6 +40,18 @@ def perform(job: Job, check: Check) -> None:
     findings = run(job)
     Check.objects.filter(pk=check.pk).update(findings=findings, files=job.inputs.count(), done=timezone.now())
     touch(list(Job.objects.filter(checked=check).values_list("workload_id", flat=True)))
+
+
+def ahead(now: datetime, limit: int = 20) -> int:
+    """Check what still waits in the queue, so that errors show now and not after two days; how many were checked."""
+    waiting = Job.objects.filter(workload__status=lifecycle.QUEUED).filter(Q(checked__isnull=True) | Q(checked__done__isnull=True))
+    done = 0
+    for job in waiting.select_related("workload__coretype", "software__software", "checked").order_by("workload__submitted")[:limit]:
+        check = check_of(job)
+        if check.done is None and take(check, now):
+            perform(job, check)
+            done += 1
+    return done
 
 
 def run(job: Job) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from . import backends, ledger, lifecycle, logs
+from . import backends, checking, ledger, lifecycle, logs
 from .acting import perform
 from .models import Change, Cluster, Node, Outage, Workload, advance
 from .stages import queued, running, starting, stopping, validating
@@ -52,6 +52,8 @@ def turn(queue: str, now: datetime | None = None) -> int:
         handled += count
         if not count:
             break
+    if queue == lifecycle.QUEUED and checking.ahead(now or timezone.now()):
+        handled += queued.turn(now or timezone.now())
     return handled
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from jobs import capacity, engine, gateway, lifecycle, rounds, tokens
+from jobs import capacity, engine, gateway, lifecycle, logs, rounds, tokens
 from jobs.models import Cluster, Turn, Workload
 
 
@@ -45,6 +45,12 @@ def boot(work: Workload, clock: Clock) -> list[gateway.Caller]:
     assert gateway.go(agents[0], "n0", clock())["go"]
     gateway.started(agents[0], {"pid": 1}, clock())
     return agents
+
+
+def beat(agents: list[gateway.Caller], clock: Clock) -> None:
+    """A sign of life of every node, at the clock's time."""
+    for agent in agents:
+        logs.heard(logs.attempt_dir(agent.public_id, agent.attempt), agent.node, clock().timestamp())
 
 
 def finish(agent: gateway.Caller, clock: Clock, **report: Any) -> None:

@@ -163,6 +163,19 @@ class Workload(models.Model):
         self.refresh_from_db()
         announce(self.topic, version=self.version)
 
+    def delete_for_good(self, by: Any) -> None:
+        """A job at rest goes, with its events; charges and audit entries stay. Raises ValueError while it is active.
+
+        The bytes (logs, outputs) are the caller's to delete: they lie outside the database.
+        """
+        with transaction.atomic():
+            row = Workload.objects.select_for_update().get(pk=self.pk)
+            if row.is_active:
+                raise ValueError("stop it first")
+            self.holds.all().delete()
+            self.clusters.all().delete()
+            row.delete()
+
     def _wish(self, wish: Wish, before: list[Wish], by: Any, now: datetime) -> bool:
         rows = Workload.objects.filter(pk=self.pk, status__in=[*lifecycle.ACTIVE_CODES, lifecycle.SUSPENDED], wish__in=before)
         with transaction.atomic():
@@ -232,7 +245,8 @@ def _advance_group(
     group: list[Change], old: str, to: str, fields: dict[str, Any], now: datetime, source: str, by: Any, lease: str
 ) -> set[int]:
     ids = [change.workload.pk for change in group]
-    values = {"due": now, **fields, "status": to, "since": now, "version": F("version") + 1}
+    rest = {"due": None, "ended": now} if to in lifecycle.REST_CODES else {"due": now}
+    values = {**rest, **fields, "status": to, "since": now, "version": F("version") + 1}
     rows = Workload.objects.filter(pk__in=ids, status=old, lease=lease)
     if len(ids) == 1:
         moved = set(ids) if rows.update(**values) else set()
@@ -246,7 +260,7 @@ def _advance_group(
     )
     for change in done:
         work = change.workload
-        for name, value in {**fields, "status": to, "since": now}.items():
+        for name, value in {**rest, **fields, "status": to, "since": now}.items():
             setattr(work, name, value)
         work.version += 1
         announce(work.topic, version=work.version, due=True, status=to)

@@ -46,8 +46,7 @@ def _pass(queue: Sequence[Workload], capacities: dict[str, dict[str, capacity.ba
     purse.write()
     started = {"gate": "", "gate_text": "", "gate_more": "", "gate_since": None, "detail": "", "again": "", "not_before": None}
     changes = [Change(work, lifecycle.VALIDATING, detail=_waited(work), fields=started) for work in decision.start]
-    at_rest = {"ended": now, "due": None}
-    changes += [Change(s.work, s.to, reason=s.reason, detail=s.detail, fields={**s.fields, **at_rest}) for s in over]
+    changes += [Change(s.work, s.to, reason=s.reason, detail=s.detail, fields=s.fields) for s in over]
     moved = advance(changes, now)
     _write_gates(rest, decision, moved, now)
     return len(moved)

@@ -84,14 +84,21 @@ def ask(facts: Facts, now: datetime) -> Step:
     try:
         backends.get(cluster.backend).create(cluster.token, spec_of(facts.work, cluster.token))
     except backends.NoCapacity as error:
+        _returned(cluster)
         return _no_capacity(facts, str(error), now)
     except backends.TryAgain as error:
         Cluster.objects.filter(pk=cluster.pk).update(trouble=str(error)[:2000])
         return wait(facts)
     except backends.Refused as error:
+        _returned(cluster)
         return end(facts, "node-broken", str(error))
-    Cluster.objects.filter(pk=cluster.pk, created__isnull=True).update(created=timezone.now(), trouble="")
+    _returned(cluster)
     return wait(facts)
+
+
+def _returned(cluster: Cluster) -> None:
+    """The create call is over: from now on a destroy counts."""
+    Cluster.objects.filter(pk=cluster.pk, created__isnull=True).update(created=timezone.now(), trouble="")
 
 
 def _no_capacity(facts: Facts, detail: str, now: datetime) -> Step:

@@ -127,9 +127,9 @@ def _final(facts: Facts, now: datetime) -> Step:
     lost = _unsaved(facts) if reason in {"exit-0"} else ""
     if lost:
         reason, detail = "not-saved", f"{lost} The command itself had exited with 0."
-    step = end(facts, reason or "node-broken", detail)
+    step = end(facts, reason or "node-broken", detail, work.failed_stage if reason == work.reason else "")
     ended = cluster.exited if cluster is not None and cluster.exited else now
-    fields = {**step.fields, "ended": ended, "due": None}
+    fields = {**step.fields, "ended": ended}
     return Step(facts, lifecycle.STATUS_OF[ENDINGS[step.reason].outcome], step.reason, detail, fields)
 
 
