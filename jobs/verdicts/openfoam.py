@@ -68,9 +68,18 @@ def _runs(run: Run) -> list[dict[str, Any]]:
         for at, one in enumerate(parse(FoamLog(), run.folder, name).runs):
             one["file"] = name
             key = (one["exec"], one["date"], one["clock"], one["pid"]) if one["pid"] else (name, str(at))
-            if key not in found or found[key]["steps"] < one["steps"]:
+            if key in found:
+                _merge(found[key], one)
+            else:
                 found[key] = one
     return _adopted(sorted(found.values(), key=_began))
+
+
+def _merge(kept: dict[str, Any], copy: dict[str, Any]) -> None:
+    """The same run in a second file (tee): that one may also hold what went to stderr."""
+    for key in ("fatal", "trap", "crash"):
+        if copy[key] and not kept[key]:
+            kept[key], kept["told_in"] = copy[key], copy["file"]
 
 
 def _adopted(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -82,8 +91,7 @@ def _adopted(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for key in ("fatal", "trap", "crash"):
         told = next((one[key] for one in strays if one[key]), None)
         if told:
-            broken[-1][key] = told
-            broken[-1]["told_in"] = strays[0]["file"]
+            broken[-1][key], broken[-1]["told_in"] = told, strays[0]["file"]
     return [one for one in found if one not in strays]
 
 
@@ -178,7 +186,7 @@ class _Seen:
         return bool(self.one["criteria"] or self.one["no_criteria"] or STEADY.search(self.name))
 
     def line(self, key: str) -> list[Evidence]:
-        return [Evidence(self.one["file"], *self.one[key])] if self.one[key] else []
+        return [Evidence(self.one["file"], *self.one[key][:2])] if self.one[key] else []
 
     def _blown(self) -> Verdict | None:
         one = self.one

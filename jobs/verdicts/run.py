@@ -86,7 +86,7 @@ def bad(run: Run, label: Label, reason: str, evidence: Iterable[Evidence] = (), 
 
 def unseen(run: Run, solver: str, targets: Iterable[str] = ()) -> Verdict:
     """The verdict where no output of the solver was found at all."""
-    empty = [name for name in targets if name in run.names and not run.folder.size(name)]
+    empty = [name for name in dict.fromkeys(targets) if name in run.names and not run.folder.size(name)]
     evidence = [*run.troubles, *(Evidence(name, None, "is empty") for name in empty)]
     if run.ending.memory_killed or not run.ending.clean or run.ending.exit_code is None:
         return bad(run, Label.INCOMPLETE, f"{run.told} {_nothing(solver, empty)}", evidence or _last(run))
