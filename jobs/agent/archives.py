@@ -3,6 +3,7 @@
 The one idea: the archive's words are only asked what is to be made; each thing is made by folder.py, inside the job
 folder, as a plain file, a folder, or a link that leads nowhere else. Anything else ends the whole.
 """
+import errno
 import hashlib
 import lzma
 import os
@@ -17,6 +18,7 @@ from .folder import Folder, Refused, parts
 MOST_MEMBERS = 1000000
 SPARE = 64 << 20  # bytes of the disk that an archive may not take
 _PIECE = 1 << 20
+_IN_THE_WAY = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EEXIST, errno.EISDIR)
 _BROKEN = (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError, RuntimeError, NotImplementedError, ValueError)
 
 
@@ -33,7 +35,7 @@ def unpack(path: str, folder: Folder, base: bytes) -> Iterator[Tuple[bytes, str]
             if count > MOST_MEMBERS:
                 raise Bad("the archive has more than %d members" % MOST_MEMBERS)
             if sha256:
-                yield name, sha256
+                yield b"/".join(parts(name)), sha256
     except _BROKEN as error:
         raise Bad("the archive can't be read: %s" % (error or type(error).__name__))
 
@@ -58,7 +60,7 @@ def _tar_member(archive: tarfile.TarFile, member: tarfile.TarInfo, name: bytes, 
     elif member.issym():
         folder.link(name, _judged(member.linkname.encode("utf-8", "surrogateescape"), name))
     elif member.islnk():
-        _hard_link(folder, base + member.linkname.encode("utf-8", "surrogateescape"), name)
+        return _hard_link(folder, base + member.linkname.encode("utf-8", "surrogateescape"), name)
     else:
         raise Refused("it is a device or a fifo")
     return ""
@@ -124,11 +126,15 @@ def _file(folder: Folder, name: bytes, source: IO[bytes], size: int, mode: int, 
     return digest.hexdigest()
 
 
-def _hard_link(folder: Folder, source: bytes, name: bytes) -> None:
-    """A second name for a file that came before."""
-    os.close(folder.read(source))  # raises for what is no plain file
+def _hard_link(folder: Folder, source: bytes, name: bytes) -> str:
+    """A second name for a file that came before; its sha256."""
+    digest = hashlib.sha256()
+    with os.fdopen(folder.read(source), "rb") as file:  # raises for what is no plain file
+        for piece in iter(lambda: file.read(_PIECE), b""):
+            digest.update(piece)
     with folder.parent(source) as (source_fd, source_name), folder.parent(name, create=True) as (fd, last):
         os.link(source_name, last, src_dir_fd=source_fd, dst_dir_fd=fd, follow_symlinks=False)
+    return digest.hexdigest()
 
 
 def _judged(target: bytes, name: bytes) -> bytes:
@@ -161,5 +167,6 @@ class _said:
         return None
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, (Refused, Bad, FileNotFoundError)):
-            raise Bad("%s in the archive: %s" % (self._name.encode("utf-8", "backslashreplace").decode(), error))
+        if isinstance(error, (Refused, Bad)) or getattr(error, "errno", None) in _IN_THE_WAY:
+            why = getattr(error, "strerror", None) or error
+            raise Bad("%s in the archive: %s" % (self._name.encode("utf-8", "backslashreplace").decode(), why))

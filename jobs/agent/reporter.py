@@ -51,16 +51,18 @@ class Reporter:
         return 0
 
     def _hello(self) -> None:
+        answer = self._portal.insist("hello", self._introduction)
+        self._spec = answer.body.get("spec") or {}
+        if self._spec:
+            marks.save(self._config.folder, "spec.json", self._spec)
+
+    def _introduction(self) -> Dict[str, Any]:
         config = self._config
-        body = {
+        return {
             "nonce": _nonce(config.folder), "protocol": PROTOCOL, "agent": VERSION, "hostname": config.hostname,
             "cores": config.cores, "memory": config.memory or Health.memory_total(), "sandbox": config.sandbox,
             "disk_free": shutil.disk_usage(config.workdir).free, "clock": time.time(),
         }
-        answer = self._portal.insist("hello", body)
-        self._spec = answer.body.get("spec") or {}
-        if self._spec:
-            marks.save(config.folder, "spec.json", self._spec)
 
     def _head(self) -> None:
         if not self._begun() and not (self._stage() and self._go()):

@@ -52,11 +52,14 @@ class Portal:
         self._tls = self._context()
 
     def insist(self, report: str, body: Any = None, give_up: Optional[Callable[[], bool]] = None) -> Answer:
-        """Sends a JSON report until the portal takes it (200) or `give_up()`; then code 0. Raises Released."""
+        """Sends a JSON report until the portal takes it (200) or `give_up()`; then code 0. Raises Released.
+
+        A body that ages is given as a function.
+        """
         pause = FIRST_PAUSE
         while True:
             try:
-                answer = self.call(report, body)
+                answer = self.call(report, body() if callable(body) else body)
                 if answer.code == 200:
                     return answer
                 self._log("%s: %d %s" % (report, answer.code, answer.body))

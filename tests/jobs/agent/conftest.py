@@ -60,7 +60,7 @@ class Portal:
         self.ready = True  # all nodes are up
         self.gone = False  # answer 410
         self.down = False  # answer 503
-        self.cut = 0  # so many answers are cut in half
+        self.cut = 0  # of so many answers every other is cut in half
         self.cut_input_after = None  # bytes of an input's answer before the connection breaks
         self.refuse = {}  # report -> (code, body)
         self.open = True
@@ -180,11 +180,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_input(portal.inputs[report[6:]])
         else:
             code, body = self.reports[report.replace("/", "_")](self, query, data, int(node)) or (200, {})
-            if portal.cut > 0:
-                portal.cut -= 1
-                self.answer(code, body, cut=True)
-            else:
-                self.answer(code, body)
+            portal.cut -= portal.cut > 0
+            self.answer(code, body, cut=portal.cut % 2 == 1)
 
     def answer(self, code, body, cut=False):
         data = json.dumps(dict({"orders": self.portal.now_orders()}, **body)).encode()
@@ -294,11 +291,11 @@ class _Handler(BaseHTTPRequestHandler):
 class Agent:
     """One node's agent as a process of its own."""
 
-    def __init__(self, portal, base, pyz, node=0, python=sys.executable, token=None, **extra):
+    def __init__(self, portal, base, pyz, node=0, python=sys.executable, token=None, address=None, **extra):
         self.portal, self.base, self.pyz, self.python = portal, base, pyz, python
         self.token = token or f"hrtest{os.getpid()}-job-aBcDeF-{next(_tokens)}"
         self.raw = {
-            "portal": f"http://127.0.0.1:{portal.port}", "ca": None, "token": self.token, "secret": SECRET,
+            "portal": address or f"http://127.0.0.1:{portal.port}", "ca": None, "token": self.token, "secret": SECRET,
             "node": node, "nodes": 1, "folder": str(base / "agent"), "workdir": str(base / "work"),
             "hostname": f"node{node}", "foreground": False, "run_as": None, "wrap": None, "landlock": None,
             "sandbox": "none", "cgroups": [], "memory": None, "cores": 2, "rlimits": {}, **extra,
