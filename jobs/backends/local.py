@@ -17,7 +17,10 @@ import socket
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -46,6 +49,7 @@ class Local(Backend):
     """
 
     create_timeout = 30.0
+    can_extend = True
 
     def __init__(
         self,
@@ -71,7 +75,7 @@ class Local(Backend):
         self._uids = Uids(*uids, Path(uid_folder))
         self._limits = Limits(self._pool, pids, cgroups)
         self._python = python or os.path.realpath(sys.executable)
-        self._started: list[subprocess.Popen[bytes]] = []
+        self._started: deque[subprocess.Popen[bytes]] = deque()
 
     # The contract
 
@@ -123,6 +127,9 @@ class Local(Backend):
             raise TryAgain(f"could not read {self._folders.home}: {error.strerror or error}") from error
         return sorted(found | self._limits.tokens() | self._uids.clusters(self._folders.home))
 
+    def extend(self, token: str, until: datetime) -> None:
+        """Nothing here ends a cluster by time: the agent does, when the portal says so."""
+
     def about(self) -> str:
         elsewhere = "" if self._folders.home == self._asked_folder else f", folders in {self._folders.home}"
         return f"{self.name}: {self.cores} cores, sandbox: {self._sandbox.about}, {self._limits.about()}{elsewhere}"
@@ -136,10 +143,8 @@ class Local(Backend):
 
     @cached_property
     def _sandbox(self) -> Sandbox:
-        try:
+        with suppress(OSError):  # a create says so, to somebody who waits for an answer
             make(self._asked_folder, 0o711)
-        except OSError:
-            pass  # a create says so, to somebody who waits for an answer
         return choose(self._uids, self._asked_folder, self._readable, self._kinds)
 
     @cached_property
@@ -172,7 +177,8 @@ class Local(Backend):
         for node in range(spec.nodes):
             config = self._config(token, spec, node, walls)
             agent = agents.start([self._python, "-I", "-S", spec.agent], token, folder / f"node-{node}", config)
-            self._started += [agent] if agent else []
+            if agent:
+                self._started.append(agent)
         write(folder / CREATED, {"time": time.time()})
 
     def _place(self, token: str, spec: Spec) -> None:
@@ -199,7 +205,11 @@ class Local(Backend):
 
     def _reap(self) -> None:
         """Agents put themselves into the background; what they leave behind in front is ours to bury."""
-        self._started = [process for process in list(self._started) if process.poll() is None]
+        for _ in range(len(self._started)):
+            with suppress(IndexError):  # another thread took the last one
+                process = self._started.popleft()
+                if process.poll() is None:
+                    self._started.append(process)
 
     def _used(self) -> int:
         return sum(mark.get("nodes", 0) * mark.get("cores", 0) for mark in self._folders.live())

@@ -31,7 +31,7 @@ def start(words: list[str], token: str, node: Path, config: dict[str, Any]) -> s
 
     None if an earlier try started it. Its environment holds nothing of ours but the token.
     """
-    if any((node / name).exists() for name in PID_FILES) or _is_starting(node):
+    if node.exists() and (any((node / name).exists() for name in PID_FILES) or _is_starting(node)):
         return None
     make(node, 0o700)
     write(node / START_FILE, config)

@@ -8,6 +8,7 @@ Cgroups are named HIERARCHY/headrace-POOL/TOKEN/NODE. POOL keeps two portals on 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -91,18 +92,20 @@ class Limits:
         }
 
     def about(self) -> str:
-        words = [f"{thing} {self._by(controller)}" for thing, controller in
-                 (("memory limit", "memory"), ("cores limit", "cpu"), ("processes limit", "pids"))]  # fmt: skip
-        return ", ".join(words)
+        """Such as "memory, cores and processes limited by cgroup v1"."""
+        by: dict[str, list[str]] = {}
+        for thing, controller in (("memory", "memory"), ("cores", "cpu"), ("processes", "pids")):
+            by.setdefault(self._how(controller), []).append(thing)
+        return ", ".join(f"{_listed(things)} {how}" for how, things in by.items())
 
     def _has(self, controller: str) -> bool:
         return any(controller in h.controllers for h in self.hierarchies)
 
-    def _by(self, controller: str) -> str:
+    def _how(self, controller: str) -> str:
         for hierarchy in self.hierarchies:
             if controller in hierarchy.controllers:
-                return f"by cgroup v{hierarchy.version}"
-        return "by rlimit (each process alone)" if controller == "memory" else "none"
+                return f"limited by cgroup v{hierarchy.version}"
+        return "limited for each process alone (rlimit)" if controller == "memory" else "not limited"
 
 
 def _mounted() -> list[Hierarchy]:
@@ -215,7 +218,10 @@ def _write(path: Path, value: str) -> None:
 
 
 def _try_write(path: Path, value: str) -> None:
-    try:
+    with contextlib.suppress(OSError):
         _write(path, value)
-    except OSError:
-        pass
+
+
+def _listed(things: list[str]) -> str:
+    *most, last = things
+    return f"{', '.join(most)} and {last}" if most else last

@@ -65,15 +65,14 @@ def _flatten(top: int, name: str, fresh: Iterator[str], deadline: float) -> bool
     """Take away what is in top/name, folders by moving them up to the top, and then itself."""
     progress = False
     try:
-        with _Opened(_enter(top, name)) as folder:
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    if time.monotonic() >= deadline:
-                        return progress
-                    if entry.is_dir(follow_symlinks=False):
-                        progress |= _move(folder, entry.name, top, next(fresh))
-                    else:
-                        progress |= _unlink(folder, entry.name)
+        with _Opened(_enter(top, name)) as folder, os.scandir(folder) as entries:
+            for entry in entries:
+                if time.monotonic() >= deadline:
+                    return progress
+                if entry.is_dir(follow_symlinks=False):
+                    progress |= _move(folder, entry.name, top, next(fresh))
+                else:
+                    progress |= _unlink(folder, entry.name)
         os.rmdir(name, dir_fd=top)
         return True
     except OSError:

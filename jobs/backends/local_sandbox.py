@@ -19,6 +19,7 @@ from .local_uids import Uids
 
 KINDS = ("uid", "bwrap", "landlock", "none")
 READABLE = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/sys")
+SIGNALS = "TERM,INT,HUP,QUIT,USR1,USR2"
 
 
 class Sandbox(Protocol):
@@ -52,23 +53,27 @@ class OwnUid:
         if os.geteuid() != 0:
             return False
         try:
-            done = subprocess.run(
-                ["/bin/sh", "-c", "exit 0"], user=uids.first, group=uids.first, extra_groups=[], timeout=10, check=False
-            )
+            done = subprocess.run(["/bin/sh", "-c", "exit 0"], user=uids.first, group=uids.first, extra_groups=[], timeout=10, check=False)
         except (OSError, ValueError, subprocess.SubprocessError):
             return False
         return done.returncode == 0 and uids.works()
 
 
 class Bubblewrap:
-    """Its own view of the files and its own processes; the network is shared."""
+    """Its own view of the files and its own processes; the network is shared.
+
+    A stop signals every process of the command, and if bwrap died of it, it would take all others with it at once. So
+    it is started with the signals ignored, and they are set back inside, where `env` can do that (coreutils 8.31).
+    """
 
     name = "bwrap"
     about = "bubblewrap"
 
     def __init__(self, readable: Sequence[str] = ()) -> None:
         self._program = shutil.which("bwrap") or "bwrap"
+        self._env = shutil.which("env") or "env"
         self._readable = (*READABLE, *readable)
+        self._survives_signals = True
 
     def prepare(self, token: str, folder: Path) -> dict[str, Any]:
         _make_both(folder)
@@ -82,11 +87,19 @@ class Bubblewrap:
                 words += ["--symlink", os.readlink(path), path]
             elif os.path.exists(path):
                 words += ["--ro-bind", path, path]
-        return [*words, "--bind", work, work, "--bind", tmp, tmp, "--chdir", work, "--"]
+        words += ["--bind", work, work, "--bind", tmp, tmp, "--chdir", work, "--"]
+        if not self._survives_signals:
+            return words
+        return [self._env, f"--ignore-signal={SIGNALS}", *words, self._env, f"--default-signal={SIGNALS}"]
 
     def works(self, folder: Path) -> bool:
         """Run it once, with all that a cluster would get."""
-        place = str(folder)
+        if self._runs(str(folder)):
+            return True
+        self._survives_signals = False
+        return self._runs(str(folder))
+
+    def _runs(self, place: str) -> bool:
         try:
             command = [*self.wrap(place, place), "/bin/sh", "-c", "exit 0"]
             done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=10, check=False)

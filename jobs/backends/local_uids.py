@@ -10,6 +10,7 @@ import os
 import pwd
 from pathlib import Path
 
+from . import local_ipc
 from . import local_processes as processes
 from .base import TryAgain
 from .local_folders import GONE, locked, make
@@ -58,14 +59,13 @@ class Uids:
         """End everything that runs as this user; False if something is left at the deadline."""
         if not self.first <= uid <= self.last:
             raise ValueError(f"{uid} is not ours to end")
-        if not self._runs(uid):
-            return True
         processes.end_all_of(uid)
         return processes.end(processes.runs_as(uid), deadline)
 
     def clear(self, uid: int, deadline: float) -> bool:
-        """Remove what the user left in folders that everybody may write to, for its next bearer not to find it."""
-        return all(remove(Path(place), name, deadline) for place in SHARED for name in _owned(place, uid))
+        """Remove what the user left outside of its cluster, for its next bearer not to find it."""
+        files = all(remove(Path(place), name, deadline) for place in SHARED for name in _owned(place, uid))
+        return local_ipc.clear(uid) and files
 
     def give_back(self, uid: int) -> None:
         (self._folder / str(uid)).unlink(missing_ok=True)

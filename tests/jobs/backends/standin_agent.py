@@ -11,7 +11,13 @@ import subprocess
 import sys
 import time
 
-config = json.loads(open(sys.argv[1]).read())
+
+def read(path):
+    with open(path) as file:
+        return file.read()
+
+
+config = json.loads(read(sys.argv[1]))
 folder = config["folder"]
 
 
@@ -37,9 +43,9 @@ def note():
     seen = {"environment": dict(os.environ), "session": os.getsid(0), "cwd": os.getcwd(), "open": sorted(os.listdir("/proc/self/fd"))}
     with open(os.path.join(folder, "seen.json"), "w") as file:
         json.dump(seen, file)
-    started = open("/proc/self/stat").read().rpartition(")")[2].split()[19]
+    started = read("/proc/self/stat").rpartition(")")[2].split()[19]
     with open(os.path.join(folder, "holder.pid.new"), "w") as file:
-        file.write("%d %s" % (os.getpid(), started))
+        file.write(f"{os.getpid()} {started}")
     os.rename(os.path.join(folder, "holder.pid.new"), os.path.join(folder, "holder.pid"))
 
 
@@ -49,7 +55,7 @@ os.setsid()
 note()
 script = os.path.splitext(sys.argv[0])[0] + ".sh"
 if config["node"] == 0 and os.path.exists(script):
-    as_job(open(script).read()).wait()
+    as_job(read(script)).wait()
 if os.path.exists(os.path.splitext(sys.argv[0])[0] + ".exit"):
     print("nothing to do here", flush=True)
     sys.exit(1)

@@ -52,7 +52,7 @@ def test_without_a_boot_the_agent_is_played_at_once(spec):
     assert up == [TOKEN]
 
 
-@pytest.mark.parametrize("word, error", [("try again", TryAgain), ("no capacity", NoCapacity), ("refused", Refused)])
+@pytest.mark.parametrize(("word", "error"), [("try again", TryAgain), ("no capacity", NoCapacity), ("refused", Refused)])
 def test_create_fails_as_often_as_told(spec, word, error):
     cloud = Fake("fake", create=word, times=2)
     for _ in range(2):

@@ -10,6 +10,7 @@ import pytest
 from backend_clouds import AS_ROOT, agents, destroy, ended_with, eventually, in_child, leftovers
 
 from jobs.agent import sandbox as walls_of_the_agent
+from jobs.backends import local_ipc
 from jobs.backends.base import State, TryAgain
 from jobs.backends.local import Local
 from jobs.backends.local_sandbox import Bubblewrap, Landlock, NoSandbox, OwnUid
@@ -58,15 +59,19 @@ def test_a_job_cannot_read_what_is_the_portals(local, run, secret, token):
     wanted = [secret / "data" / "database", secret / "secret-key", start_file, mark, "/etc/shadow"]
     said = run(backend, "; ".join(f"cat {path}" for path in wanted) + f"; ls {secret / 'data'} {backend._folders.home}")
     assert said.count("Permission denied") == 7
-    assert "money" not in said and "secret key" not in said and "not-to-be-seen" not in said
+    assert "money" not in said
+    assert "secret key" not in said
+    assert "not-to-be-seen" not in said
 
 
 @as_root
 def test_a_job_owns_its_folders_and_nothing_around_them(local, run, token):
     backend = own_uid(local)
-    said = run(backend, "touch mine $TMPDIR/mine && echo fine; touch ../other; touch ../node-0/other; id -u; id -G; mv ../work ../elsewhere")
+    text = "touch mine $TMPDIR/mine && echo fine; touch ../other; touch ../node-0/other; id -u; id -G; mv ../work ../away"
+    said = run(backend, text)
     uid = str(backend._uids.of(backend._folders.path(token)))
-    assert said.startswith("fine\n") and said.count("Permission denied") == 3
+    assert said.startswith("fine\n")
+    assert said.count("Permission denied") == 3
     assert [line for line in said.split("\n") if line.isdigit()] == [uid, uid]
     assert (backend._folders.path(token) / "work").is_dir()
 
@@ -75,7 +80,8 @@ def test_a_job_owns_its_folders_and_nothing_around_them(local, run, token):
 def test_a_job_cannot_reach_agent_or_portal_by_signals_or_proc(local, run, token):
     backend = own_uid(local)
     said = run(backend, f"kill -9 $PPID; kill -9 {os.getpid()}; cat /proc/$PPID/environ; cat /proc/{os.getpid()}/environ")
-    assert said.lower().count("not permitted") == 2 and said.count("Permission denied") == 2
+    assert said.lower().count("not permitted") == 2
+    assert said.count("Permission denied") == 2
     assert backend.describe([token])[token].state is State.UP
 
 
@@ -87,7 +93,8 @@ def test_two_living_clusters_never_share_a_uid(local, spec, token, run):
     private = backend._folders.path(f"{token}1") / "work" / "private"
     assert "Permission denied" in run(backend, f"cat {private}", f"{token}2")
     owners = {os.stat(backend._folders.path(f"{token}{i}") / "work").st_uid for i in (1, 2)}
-    assert len(owners) == 2 and 0 not in owners
+    assert len(owners) == 2
+    assert 0 not in owners
 
 
 @as_root
@@ -157,7 +164,7 @@ def test_a_number_whose_cluster_is_gone_is_given_out_again(place):
 def test_nobody_elses_processes_are_ever_ended(place):
     uids = Uids(61173, 61174, place / "uids")
     for uid in (0, os.getuid(), 1000, 65534):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match="not ours to end"):
             uids.end(uid, deadline=0)
 
 
@@ -172,6 +179,18 @@ def test_what_a_job_left_in_shared_folders_is_removed(local, run, token):
 
 
 @as_root
+def test_shared_memory_semaphores_and_queues_of_a_job_are_removed(local, run, token):
+    if not shutil.which("ipcmk"):
+        pytest.skip("needs ipcmk of util-linux")
+    backend = own_uid(local)
+    assert run(backend, "ipcmk -M 4096; ipcmk -S 2; ipcmk -Q").count("id: ") == 3
+    uid = backend._uids.of(backend._folders.path(token))
+    assert [len(local_ipc._of(uid, kind)) for kind in ("shm", "sem", "msg")] == [1, 1, 1]
+    assert destroy(backend, token)
+    assert [len(local_ipc._of(uid, kind)) for kind in ("shm", "sem", "msg")] == [0, 0, 0]
+
+
+@as_root
 def test_below_a_closed_folder_clusters_move_to_where_their_users_get_to(place, spec, token, run):
     (place / "home").mkdir(mode=0o700)
     backend = Local("local", folder=place / "home" / "clusters", cores=4)
@@ -179,7 +198,8 @@ def test_below_a_closed_folder_clusters_move_to_where_their_users_get_to(place, 
     assert str(place) not in str(backend._folders.home)
     assert str(backend._folders.home) in backend.about()
     assert (place / "home").stat().st_mode & 0o777 == 0o700
-    assert destroy(backend, token) and leftovers(backend, token) == []
+    assert destroy(backend, token)
+    assert leftovers(backend, token) == []
     shutil.rmtree(backend._folders.home)
 
 
@@ -207,7 +227,8 @@ def test_bubblewrap_hides_the_portal_and_other_processes(secret):
     text = f"echo mine >here; cat {secret}/data/database; ls {secret}; kill -9 {os.getpid()}; echo $$; ls /usr/bin/env; touch /usr/no"
     said = subprocess.run([*wrap, "/bin/sh", "-c", text], capture_output=True, text=True, timeout=20, check=False)
     assert (work / "here").read_text() == "mine\n"
-    assert "money" not in said.stdout and said.stdout.split() == ["tmp", "work", "2", "/usr/bin/env"]
+    assert "money" not in said.stdout
+    assert said.stdout.split() == ["tmp", "work", "2", "/usr/bin/env"]
     assert "Read-only file system" in said.stderr
 
 

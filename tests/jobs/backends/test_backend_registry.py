@@ -4,6 +4,7 @@ import pytest
 
 from jobs.backends import base
 from jobs.backends.base import Refused
+from jobs.backends.fake import Fake
 
 FAKE = "jobs.backends.fake.Fake"
 
@@ -24,7 +25,7 @@ def test_another_setting_makes_another_one(settings):
 
 
 @pytest.mark.parametrize(
-    "entry, words",
+    ("entry", "words"),
     [
         ({"BACKEND": "jobs.backends.fake.Nothing"}, "Nothing"),
         ({"BACKEND": "jobs.backends.nowhere.Fake"}, "nowhere"),
@@ -44,9 +45,16 @@ def test_a_name_that_is_not_in_the_settings_is_refused(settings):
         base.get("gone")
 
 
-def test_what_cannot_be_extended_says_so(settings):
+def test_hardware_that_is_kept_as_long_as_it_runs_can_be_extended(settings):
     settings.BACKENDS = {"here": {"BACKEND": "jobs.backends.local.Local", "OPTIONS": {"folder": "unused"}}}
-    backend = base.get("here")
-    assert backend.can_extend is False
+    assert base.get("here").can_extend
+    assert base.get("here").extend("hrtest-job-aBcDeF-1", None) is None
+
+
+def test_what_cannot_be_extended_says_so():
+    class Rigid(Fake):
+        can_extend = False
+        extend = base.Backend.extend
+
     with pytest.raises(Refused, match="cannot be kept longer"):
-        backend.extend("hrtest-job-aBcDeF-1", None)
+        Rigid("rigid").extend("hrtest-job-aBcDeF-1", None)
