@@ -62,7 +62,7 @@ class Inputs(Protocol):
 
 
 class Folder:
-    """Inputs that lie in a folder. Links, sockets, fifos and devices in it are listed in `skipped`, never opened."""
+    """Inputs that lie in a folder. Links that lead out of it, sockets, fifos and devices are in `skipped`, never opened."""
 
     def __init__(self, path: str | os.PathLike[str], limit: int = 1_000_000) -> None:
         self.path = Path(path)
@@ -70,6 +70,7 @@ class Folder:
         self.folders: list[str] = []
         self._sizes: dict[str, int] = {}
         self._modes: dict[str, int] = {}
+        self._links: dict[str, str] = {}
         self._walk("", limit)
 
     def names(self) -> Sequence[str]:
@@ -84,7 +85,7 @@ class Folder:
     def open(self, name: str) -> BinaryIO:
         if name not in self._sizes:
             raise FileNotFoundError(name)
-        descriptor = os.open(self.path / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = os.open(self._links.get(name) or self.path / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         return os.fdopen(descriptor, "rb")
 
     def _walk(self, top: str, limit: int) -> None:
@@ -100,12 +101,19 @@ class Folder:
                     self._add(name, entry)
 
     def _add(self, name: str, entry: os.DirEntry[str]) -> None:
-        info = entry.stat(follow_symlinks=False)
+        path = self._inside(entry) if entry.is_symlink() else entry.path
+        info = os.lstat(path) if path else entry.stat(follow_symlinks=False)
         if stat.S_ISREG(info.st_mode):
             self._sizes[name] = info.st_size
             self._modes[name] = stat.S_IMODE(info.st_mode)
+            self._links.update({name: path} if path and path != entry.path else {})
         else:
             self.skipped.append((name, "symlink" if entry.is_symlink() else "special"))
+
+    def _inside(self, entry: os.DirEntry[str]) -> str | None:
+        """Where a link leads, if that is in the folder."""
+        real, top = os.path.realpath(entry.path), os.path.realpath(self.path)
+        return real if real.startswith(top + os.sep) and os.path.isfile(real) else None
 
 
 @dataclass(frozen=True)

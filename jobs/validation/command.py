@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from . import programs, ranks, solvers, syntax
+from . import programs, ranks, solvers, syntax, text
 from .base import Finding, Request, error, mode_of, nearest, warning
 from .paths import check_read, check_written, spot
 from .plan import Plan, Step, script_text
@@ -103,8 +103,7 @@ def _startable(request: Request, plan: Plan, step: Step, name: str) -> Iterator[
     if mode is not None and not mode & 0o111 and not any(_gives_right(other, name) for other in plan.until(step)):
         yield error(f"{spot(step.file, step.line)} starts {name}, which is not executable.", file=name, thing=name,
                     remedy=f"Set the permission: chmod +x {name}.", fix="executable")  # fmt: skip
-    with request.inputs.open(name) as stream:
-        first = stream.readline(256)
+    first = text.head(request.inputs, name, 256).partition(b"\n")[0] + b"\n"
     if first.startswith(b"#!") and first.endswith(b"\r\n"):
         yield error(f"{name} has Windows line ends (CRLF): started directly, its interpreter is not found.", file=name,
                     line=1, thing="CRLF", remedy="Convert it to Unix line ends.", fix="unix-line-ends")  # fmt: skip
@@ -130,8 +129,7 @@ def _scripts(request: Request, step: Step) -> Iterator[Finding]:
 def _windows_script(request: Request, name: str) -> Iterator[Finding]:
     if script_text(request.inputs, name, direct=False) is None:
         return
-    with request.inputs.open(name) as stream:
-        head = stream.read(65536)
+    head = text.head(request.inputs, name, 65536)
     if b"\r\n" in head:
         yield warning(f"{name} has Windows line ends (CRLF), which the shell takes as part of the words.", file=name,
                       line=head[: head.index(b"\r\n")].count(b"\n") + 1, thing="CRLF",
@@ -208,7 +206,7 @@ def _background(plan: Plan) -> Iterator[Finding]:
     """A command put in the background and not waited for ends with the job."""
     steps = [step for step in plan.steps if step.argv]
     for at, step in enumerate(steps):
-        if step.before == "&" and not any(later.program in ("wait", "fg") for later in steps[at + 1 :]):
+        if step.before == "&" and step.program and not step.conditional and not any(later.program in ("wait", "fg") for later in steps[at + 1 :]):
             yield warning(f"{spot(step.file, step.line)} puts {step.program} in the background (&) and does not wait: it "
                           "is ended as soon as the command is over.", file=step.file, line=step.line, thing="&",
                           remedy="Leave the & out, or end with wait.")  # fmt: skip

@@ -32,6 +32,7 @@ _WRAPPERS: dict[str, tuple[set[str], int]] = {
     "time": ({"-f", "-o"}, 0), "nice": ({"-n"}, 0), "nohup": (set(), 0), "exec": ({"-a"}, 0), "command": (set(), 0),
     "stdbuf": ({"-o", "-e", "-i"}, 0), "timeout": ({"-k", "-s", "--signal", "--kill-after"}, 1), "setsid": (set(), 0),
     "numactl": ({"-C", "-N", "-m", "-i", "-p"}, 0), "ionice": ({"-c", "-n"}, 0), "builtin": (set(), 0),
+    "runApplication": ({"-s", "-suffix", "-decomposeParDict"}, 0), "runParallel": ({"-s", "-suffix", "-n", "-np", "-decomposeParDict"}, 0),
     "taskset": (set(), 1), "catchsegv": (set(), 0), "unbuffer": (set(), 0), "chrt": (set(), 1),
 }  # fmt: skip
 

@@ -21,6 +21,7 @@ from .words import LIMIT, Kind, Part, Word
 
 SHELLS = {"sh", "bash", "dash", "zsh", "ksh"}
 _DEPTH = 5
+_OWN_FOLDER = re.compile(r"\$\{?0|dirname|BASH_SOURCE")  # cd ${0%/*}: into the folder of the script
 _STEPS = 5_000
 
 
@@ -47,6 +48,7 @@ class Step:
     conditional: bool = False
     after: str = ""
     before: str = ""
+    shown: tuple[str, ...] = ()  # the words as they are written
     globs: frozenset[int] = frozenset()  # positions in argv that hold an unquoted pattern
     tree: Tree = field(default_factory=lambda: Tree(()))  # as it is before this step
 
@@ -143,18 +145,30 @@ class _Reader:
     def _step(
         self, command: Command, assigned: dict[str, str | None], file: str | None, offset: int, outer: Step | None
     ) -> Step:
-        words = tuple(self._value(word) for word in command.words)
+        words, kept = self._words(command.words)
         argv, launcher, more = unwrap(words, self.variables | assigned)
         lost = len(words) - len(argv)
-        globs = {at - lost for at, word in enumerate(command.words) if _is_pattern(word)}
+        globs = {at - lost for at, word in enumerate(kept) if _is_pattern(word)}
         redirects = tuple(self._redirect(found) for found in command.redirections)
         return Step(
             words, argv, command.line + offset, file, self.cwd,
             launcher or (outer.launcher if outer else None), redirects,
             {**self.variables, **assigned, **more},
             command.conditional or command.after == "||" or bool(outer and outer.conditional),
-            command.after, command.before, frozenset(globs), self.tree.copy(),
+            command.after, command.before, tuple(word.shown for word in command.words), frozenset(globs), self.tree.copy(),
         )  # fmt: skip
+
+    def _words(self, written: list[Word]) -> tuple[tuple[str | None, ...], list[Word]]:
+        """Values of the words; an unquoted variable may stand for several words or none."""
+        values: list[str | None] = []
+        kept: list[Word] = []
+        for word in written:
+            value = self._value(word)
+            alone = len(word.parts) == 1 and word.parts[0].kind is Kind.VARIABLE
+            pieces: list[str | None] = [*value.split()] if alone and value is not None else [value]
+            values += pieces
+            kept += [word] * len(pieces)
+        return tuple(values), kept
 
     def _redirect(self, found) -> Redirect:  # type: ignore[no-untyped-def]
         target = self._value(found.target) if found.target else None
@@ -179,7 +193,9 @@ class _Reader:
         target = next((word for word in step.argv[1:] if word != "--"), None)
         if target in ("$HEADRACE_JOB_DIR", "$OLDPWD") or target == "-":
             target = None
-        if step.conditional or target is None:
+        if target is None and step.file and any(_OWN_FOLDER.search(word) for word in step.shown):
+            self.cwd = posixpath.dirname(step.file)
+        elif step.conditional or target is None:
             self.cwd = None
         else:
             self.cwd = step.path(target)
