@@ -59,10 +59,19 @@ def beats(directory: Path, node: int, since: float = 0.0, points: int = 300) -> 
 
     Of each stretch the newest record stays, with the highest processor and memory figures in it.
     """
-    rows = _tail(_beats(directory, node), READ_MOST)
-    found = [record for record in map(json.loads, rows) if record["at"] > since]
+    found = [record for record in _newest(_beats(directory, node), since) if record["at"] > since]
     step = max(1, -(-len(found) // max(1, points)))
     return [_thin(found[first : first + step]) for first in range(0, len(found), step)]
+
+
+def _newest(path: Path, since: float) -> list[Record]:
+    """The end of the history that reaches back to `since`, or a little more: a chart that grows reads little."""
+    most = 1 << 16
+    while True:
+        found = [json.loads(row) for row in _tail(path, most)]
+        if not found or found[0]["at"] <= since or most >= min(READ_MOST, path.stat().st_size):
+            return found
+        most *= 8
 
 
 def _thin(stretch: list[Record]) -> Record:

@@ -63,6 +63,8 @@ def lines(path: Path, first: int, count: int) -> Lines:
 def line_at(path: Path, offset: int) -> int:
     """The number of the line in which the byte at `offset` lies."""
     offset = max(0, min(offset, length(path)))
+    if not offset:
+        return 0
     counts = _index(path)
     block = min(offset // BLOCK, len(counts) - 1)
     return counts[block] + _count(path, block * BLOCK, offset)
