@@ -1,10 +1,11 @@
 /* Health of a job's nodes as charts (uPlot), live: new points are asked for and appended, nothing is drawn anew.
    One idea: one answer carries what every node told since a time; each chart picks its figure from it.
 
-   Root: [data-health] with data-url and data-every (seconds, 0 for a job that is over); inside figure.plot[data-chart] with
-   one div, and optionally ul.key[data-key-of-nodes]. Answer to GET url?since=T: { nodes: [{ name, cores, memory, beats }] },
-   beats as the agents sent them, `at` in unix seconds. Over four nodes the charts show highest, mean and lowest. */
+   Root: [data-health] with the address of the history, data-live with that of the socket; inside figure.plot[data-chart]
+   with one div. History: { nodes: [{ node, name, cores, memory, beats }] }, beats as the agents sent them, `at` in unix
+   seconds. Socket: { type: "points", node, points }. Over four nodes the charts show highest, mean and lowest. */
 import { make, whenAdded } from "./dom.js";
+import { Socket } from "./socket.js";
 import { count } from "./words.js";
 
 const GIB = 2 ** 30, MIB = 2 ** 20, MOST_POINTS = 1500;
@@ -27,26 +28,36 @@ class Health {
     this.since = 0;
     this.charts = [...root.querySelectorAll("figure[data-chart]")].map((figure) => new Chart(figure));
     this.load();
-    document.addEventListener("headrace:theme", () => this.charts.forEach((chart) => chart.draw(this.nodes)));
+    for (const event of ["headrace:theme", "visibilitychange"]) document.addEventListener(event, () => this.draw());
     let resizing;
     addEventListener("resize", () => { clearTimeout(resizing); resizing = setTimeout(() => this.charts.forEach((chart) => chart.fit()), 120); });
   }
 
+  /** The history, then what comes; asked for again when a node speaks that is not known yet. */
   async load() {
-    const every = Number(this.root.dataset.every);
     try {
-      if (!document.hidden || !this.since) await this.take();
-    } catch { /* the connection note of the page says it; asked again below */ }
-    if (every && this.root.isConnected) setTimeout(() => this.load(), every * 1000);
+      const answer = await fetch(this.root.dataset.health, { headers: { Accept: "application/json" } });
+      if (!answer.ok) throw new Error(answer.status);
+      for (const node of (await answer.json()).nodes) this.merge(node);
+    } catch {
+      setTimeout(() => this.load(), 5000);
+      return;
+    }
+    this.draw();
+    if (this.root.dataset.live && !this.socket) this.socket = new Socket(() => `${this.root.dataset.live}?since=${this.since}`, { message: (data) => this.came(JSON.parse(data)), state: () => {} });
   }
 
-  async take() {
-    const answer = await fetch(`${this.root.dataset.url}?since=${this.since}`, { headers: { Accept: "application/json" } });
-    if (!answer.ok) throw new Error(answer.status);
-    const { nodes } = await answer.json();
-    for (const node of nodes) this.merge(node);
+  came(message) {
+    if (!this.root.isConnected) { this.socket.close(); return; }
+    if (message.type !== "points") return;
+    if (!this.nodes.some((node) => node.node === message.node)) { this.load(); return; }
+    this.merge({ node: message.node, beats: message.points });
+    this.draw();
+  }
+
+  draw() {
     this.key();
-    this.charts.forEach((chart) => chart.draw(this.nodes));
+    if (!document.hidden) this.charts.forEach((chart) => chart.draw(this.nodes));
   }
 
   merge(node) {
@@ -57,10 +68,14 @@ class Health {
     this.since = Math.max(this.since, known.beats[known.beats.length - 1]?.at ?? 0);
   }
 
+  /** Which line is which node; not needed for one. */
   key() {
-    const place = this.root.querySelector("[data-key-of-nodes]"), names = linesOf(this.nodes, () => null).map((line) => line.name);
-    if (!place || place.children.length === names.length) return;
-    place.replaceChildren(...names.map((name, i) => make("li", {}, sample(i), name)));
+    const names = linesOf(this.nodes, () => null).map((line) => line.name);
+    if (names.length < 2 || this.names?.children.length === names.length) return;
+    this.names ??= make("ul", { className: "key" });
+    this.names.setAttribute("aria-label", "Lines");
+    this.names.replaceChildren(...names.map((name, i) => make("li", {}, sample(i), name)));
+    this.root.before(this.names);
   }
 }
 
@@ -69,7 +84,7 @@ class Chart {
     this.figure = figure;
     this.host = figure.firstElementChild;
     this.about = FIGURES[figure.dataset.chart];
-    this.unit = figure.dataset.unit ?? "";
+    this.words = this.host.getAttribute("aria-label") ?? figure.dataset.chart;
   }
 
   draw(nodes) {
@@ -98,7 +113,7 @@ class Chart {
   say(nodes) {
     const now = nodes.map((node) => this.about.of(node.beats[node.beats.length - 1] ?? {})).filter((value) => value !== null && value !== undefined);
     const words = now.slice(0, 4).map((value) => value.toFixed(1)).join(", ");
-    const label = `${this.figure.dataset.name ?? this.figure.dataset.chart}: ${words} ${this.unit} now${now.length > 4 ? ` on the first 4 of ${now.length} nodes` : ""}`;
+    const label = `${this.words}. Now ${words}${now.length > 4 ? ` on the first 4 of ${now.length} nodes` : ""}`;
     if (this.host.getAttribute("aria-label") !== label) this.host.setAttribute("aria-label", label);
   }
 
@@ -126,6 +141,7 @@ class Chart {
     c.beginPath(); c.moveTo(u.bbox.left, y); c.lineTo(u.bbox.left + u.bbox.width, y); c.stroke();
     c.font = `600 ${12 * r}px 'Inter Variable', sans-serif`;
     c.textBaseline = "bottom";
+    c.textAlign = "left";
     c.fillText(words, u.bbox.left + 6 * r, y - 3 * r);
     c.restore();
   }

@@ -1,17 +1,18 @@
 /* The page's socket: htmx's ws extension does the swapping, this module keeps it alive and says when it is not.
    One idea: after each reconnect the server sends what this page lacks, so a break repairs itself and needs no reload. */
 import { icon, make } from "./dom.js";
+import { pause } from "./socket.js";
 
 const CALM = 1500; // ms: a shorter break is not worth a word
 const RETRIED_BY_HTMX = [1006, 1011, 1012, 1013];
 const REFUSED = [4401, 4403, 4404];
 
-let lost = null; // timer until the note shows
-let tries = 0;
+const SILENT = 50000; // ms: a portal that lives says something every 20 s
 
-function pause(attempt) { // 0.25 s and twice as long each time, at most 15 s, with some chance so that not all come at once
-  return Math.min(15000, 250 * 2 ** Math.min(attempt, 6)) * (0.75 + Math.random() / 2);
-}
+let lost = null; // timer until the note shows
+let heard = Date.now();
+let open = null; // the socket
+let tries = 0;
 
 function note(tone, name, title, text, link) {
   const words = make("div", {}, make("strong", { textContent: title }), ` ${text} `);
@@ -32,14 +33,23 @@ function showRefused() {
   place().replaceChildren(note("look", "lock", "No longer connected.", "You may have been signed out.", "Load the page again"));
 }
 
-function opened() {
+function opened(event) {
+  open = event.detail.socketWrapper;
+  heard = Date.now();
   clearTimeout(lost);
   lost = null;
   tries = 0;
   place().replaceChildren();
 }
 
+function listen() {
+  if (!open || Date.now() - heard < SILENT) return;
+  heard = Date.now();
+  open.reconnect();
+}
+
 function closed(event) {
+  open = null;
   const { event: close, socketWrapper: socket } = event.detail;
   tries += 1;
   if (REFUSED.includes(close.code)) return showRefused();
@@ -51,4 +61,6 @@ function closed(event) {
 if (window.htmx) window.htmx.config.wsReconnectDelay = pause;
 document.addEventListener("htmx:wsOpen", opened);
 document.addEventListener("htmx:wsClose", closed);
+document.addEventListener("htmx:wsBeforeMessage", () => { heard = Date.now(); });
+setInterval(listen, 10000);
 addEventListener("pagehide", () => clearTimeout(lost));

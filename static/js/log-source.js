@@ -4,8 +4,9 @@
    Socket: info {size, lines, generation, complete, gaps, sha256} and frames (8 bytes offset, then bytes) come;
    follow {from}, ack {offset} and pause go. At most 1 MiB is on its way without an ack. */
 
+import { Socket } from "./socket.js";
+
 const ACK_EVERY = 256 << 10;
-const REFUSED = [4401, 4403, 4404];
 
 export class Source {
   /** `data`: url, socket, attempt, stream of the viewer's root. `on`: info(info), bytes(at, bytes), state(word). */
@@ -14,8 +15,7 @@ export class Source {
     this.socketUrl = data.socket;
     this.of = { attempt: data.attempt, stream: data.stream };
     this.on = on;
-    this.tries = 0;
-    this.closed = false;
+    this.generation = null; // of the stream; ranges are asked for of this one
   }
 
   lines(line, count) {
@@ -42,7 +42,8 @@ export class Source {
   }
 
   address(what, more = {}) {
-    return `${this.url}/${what}?${new URLSearchParams({ ...this.of, ...more })}`;
+    const generation = this.generation === null ? {} : { generation: this.generation };
+    return `${this.url}/${what}?${new URLSearchParams({ ...this.of, ...generation, ...more })}`;
   }
 
   async get(what, more) {
@@ -56,12 +57,9 @@ export class Source {
   }
 
   connect() {
-    this.on.state("connecting");
-    const scheme = location.protocol === "https:" ? "wss" : "ws";
-    this.socket = new WebSocket(`${scheme}://${location.host}${this.socketUrl}?${new URLSearchParams(this.of)}`);
-    this.socket.binaryType = "arraybuffer";
-    this.socket.onmessage = (event) => this.take(event.data);
-    this.socket.onclose = (event) => this.lost(event.code);
+    this.socket = new Socket(() => `${this.socketUrl}?${new URLSearchParams(this.of)}`, {
+      message: (data) => this.take(data), state: (word) => this.on.state(word),
+    });
   }
 
   follow(from) {
@@ -74,18 +72,15 @@ export class Source {
   }
 
   close() {
-    this.closed = true;
     this.socket?.close();
   }
 
   send(message) {
-    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+    this.socket?.send(message);
   }
 
   take(data) {
     if (typeof data === "string") {
-      this.tries = 0;
-      this.on.state("open");
       this.on.info(JSON.parse(data));
       return;
     }
@@ -105,14 +100,6 @@ export class Source {
     this.acking = null;
     this.acked = this.got;
     this.send({ type: "ack", offset: this.got });
-  }
-
-  lost(code) {
-    if (this.closed) return;
-    if (REFUSED.includes(code)) return this.on.state("refused");
-    this.on.state("lost");
-    const pause = Math.min(15000, 250 * 2 ** Math.min(this.tries++, 6)) * (0.75 + Math.random() / 2);
-    setTimeout(() => this.closed || this.connect(), pause);
   }
 }
 

@@ -55,6 +55,7 @@ class Viewer {
     const other = this.info && info.generation !== this.info.generation;
     const again = this.info === null || other || this.needsFollow;
     this.info = info;
+    this.source.generation = info.generation;
     if (other) { this.reset(); this.view.forget(); }
     if (again) await this.start();
     this.foot();
@@ -249,15 +250,23 @@ class Viewer {
     const place = this.at("foot"), { complete, sha256, gaps } = this.info;
     if (!place) return;
     const bytes = Math.max(this.info.size, this.tail?.end ?? 0), lost = gaps.reduce((sum, [from, to]) => sum + to - from, 0);
-    const tone = complete ? (lost ? ["look", "alert-triangle", "Ended"] : ["pass", "shield-check", "Complete"]) : ["work", "activity", "Growing"];
+    const tone = standing(this.info, lost);
     place.replaceChildren(
       make("span", { className: `toned tone-${tone[0]} strong` }, icon(tone[1]), ` ${tone[2]}`),
       make("span", { textContent: `${count(bytes)} bytes, ${count(this.total())} lines` }),
       ...(lost ? [make("span", { className: "toned tone-look" }, icon("alert-triangle"), ` ${gaps.length} gap${gaps.length === 1 ? "" : "s"}, ${count(lost)} bytes missing`)] : []),
-      ...(!complete && this.pace?.rate ? [make("span", { textContent: `${size(Math.round(this.pace.rate))}/s` })] : []),
+      ...(!complete && !this.info.ended && this.pace?.rate ? [make("span", { textContent: `${size(Math.round(this.pace.rate))}/s` })] : []),
       ...(complete && sha256 ? [make("span", { className: "hash", textContent: `sha256 ${sha256}` })] : []),
     );
   }
+}
+
+/** Tone, icon and word of a log: it grows, is complete, lacks known bytes, or is not what the node had. */
+function standing({ complete, ended }, lost) {
+  if (complete && !lost) return ["pass", "shield-check", "Complete"];
+  if (complete || (ended && lost)) return ["look", "alert-triangle", "Ended, with gaps"];
+  if (ended) return ["look", "alert-triangle", "Ended; not all that the node wrote is here"];
+  return ["work", "activity", "Growing"];
 }
 
 whenAdded("section.viewer[data-log]", (root) => new Viewer(root));

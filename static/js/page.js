@@ -3,4 +3,5 @@ import "./place.js";
 import "./times.js";
 import "./live.js";
 import "./dialog.js";
+import "./form.js";
 import "./keys.js";

@@ -1,40 +1,47 @@
 /* Inputs of a new job: files and folders dropped or picked, each sent in chunks of 8 MB by the tus protocol (tus-js-client),
-   with its progress, resumed after a break, its error beside it. One idea: a file that has arrived leaves a hidden input
-   with its id in the form; the form itself never carries a file. Without JavaScript the plain file field of the form does.
+   with its progress, resumed after a break, its error beside it. One idea: a file that has arrived becomes a row of the form,
+   written by the server; the form itself never carries a file. Without JavaScript the plain file field does.
 
-   Root: [data-upload] with data-url (where uploads are created), data-name (of the hidden inputs); inside, a drop place
-   [data-drop] and a list [data-list]. The server answers a create with the address of the upload, whose last part is its id. */
+   Root: [data-upload] with the address where uploads are created; data-row: address of the row of a file (?file=ID);
+   data-list: selector of the list of rows; inside, a drop place [data-drop] with a file field. */
 import { csrf, icon, make, whenAdded } from "./dom.js";
 import { size } from "./words.js";
 
-const CHUNK = 8 * 1024 * 1024;
 const PAUSES = [0, 500, 1000, 2000, 4000, 8000, 15000, 15000, 15000, 15000];
 const AT_ONCE = 3;
 
 class Uploads {
   constructor(root) {
     this.root = root;
-    this.list = root.querySelector("[data-list]");
+    this.list = document.querySelector(root.dataset.list);
+    this.form = root.closest("form");
     this.waiting = [];
     this.running = 0;
-    this.drop();
-    root.addEventListener("click", (event) => this.clicked(event));
-    root.closest("form")?.addEventListener("submit", (event) => this.submitted(event));
+    this.says = make("p", { className: "form-hint" });
+    this.says.setAttribute("role", "status");
+    this.drop(root.querySelector("[data-drop]"));
+    this.list.addEventListener("click", (event) => this.clicked(event));
+    this.form?.addEventListener("submit", (event) => this.submitted(event));
   }
 
   /* ---- files come ---- */
 
-  drop() {
-    const place = this.root.querySelector("[data-drop]");
-    const files = make("input", { type: "file", multiple: true, hidden: true });
-    const folder = make("input", { type: "file", multiple: true, hidden: true, webkitdirectory: true });
-    for (const input of [files, folder]) input.addEventListener("change", () => { this.add([...input.files].map((file) => [file.webkitRelativePath || file.name, file])); input.value = ""; });
-    place.append(files, folder);
-    place.querySelector("[data-pick=files]")?.addEventListener("click", (event) => { event.preventDefault(); files.click(); });
-    place.querySelector("[data-pick=folder]")?.addEventListener("click", (event) => { event.preventDefault(); folder.click(); });
+  drop(place) {
+    const files = place.querySelector("input[type=file]"), folder = make("input", { type: "file", multiple: true, hidden: true, webkitdirectory: true });
+    const word = make("button", { type: "button", className: "btn btn-sm btn-quiet" }, icon("folder"), "Choose a folder");
+    for (const field of [files, folder]) field.addEventListener("change", (event) => this.picked(event, field));
+    word.addEventListener("click", () => folder.click());
+    place.append(folder, word);
+    place.after(this.says);
     place.addEventListener("dragover", (event) => { event.preventDefault(); place.classList.add("is-over"); });
     place.addEventListener("dragleave", () => place.classList.remove("is-over"));
     place.addEventListener("drop", (event) => this.dropped(event, place));
+  }
+
+  picked(event, field) {
+    event.stopPropagation(); // no change of the form yet
+    this.add([...field.files].map((file) => [file.webkitRelativePath || file.name, file]));
+    field.value = "";
   }
 
   async dropped(event, place) {
@@ -46,7 +53,6 @@ class Uploads {
 
   add(files) {
     for (const [path, file] of files) {
-      this.rows().filter((row) => row.dataset.path === path).forEach((row) => this.remove(row)); // the newer one replaces it
       const row = this.row(path, file.size);
       this.list.append(row);
       this.waiting.push({ path, file, row });
@@ -65,40 +71,50 @@ class Uploads {
   /* ---- one file ---- */
 
   send({ path, file, row }) {
-    this.running += 1;
-    const over = () => { this.running -= 1; this.next(); };
     row.upload = new window.tus.Upload(file, {
-      endpoint: this.root.dataset.url, chunkSize: CHUNK, retryDelays: PAUSES, removeFingerprintOnSuccess: true,
-      metadata: { filename: path, filetype: file.type },
+      endpoint: this.root.dataset.upload, chunkSize: Number(this.root.dataset.chunk) || 8 << 20, retryDelays: PAUSES,
+      metadata: { filename: path, filetype: file.type }, removeFingerprintOnSuccess: true,
+      fingerprint: async () => ["headrace", path, file.size, file.lastModified].join("|"),
       onBeforeRequest: (request) => request.setHeader("X-CSRFToken", csrf()),
-      fingerprint: async () => ["headrace", this.root.dataset.url, path, file.size, file.lastModified].join("|"),
+      onAfterResponse: (request, answer) => { row.file = answer.getHeader("Headrace-File") || row.file; },
       onShouldRetry: (error) => retry(error, row),
       onProgress: (sent, all) => progress(row, sent, all),
-      onSuccess: () => { this.arrived(row); over(); },
-      onError: (error) => { failed(row, error); over(); },
+      onSuccess: () => this.arrived(row).catch(() => failed(row, {})).finally(() => this.over(row)),
+      onError: (error) => { failed(row, error); this.over(row); },
     });
     row.upload.findPreviousUploads().catch(() => []).then((found) => {
       if (found.length) row.upload.resumeFromPreviousUpload(found[0]);
-      row.upload.start();
+      this.start(row);
     });
-    row.end = over;
+    this.running += 1;
+    row.dataset.state = "sending";
   }
 
-  arrived(row) {
-    row.end = null;
-    row.dataset.state = "done";
-    row.className = "tone-pass";
-    const id = new URL(row.upload.url, location.href).pathname.replace(/\/+$/, "").split("/").pop();
-    row.append(make("input", { type: "hidden", name: this.root.dataset.name, value: id }));
-    row.querySelector("[data-says]").replaceChildren("uploaded");
-    row.firstElementChild.replaceWith(icon("file-check"));
-    this.changed();
+  start(row) {
+    if (row.isConnected) row.upload.start();
+  }
+
+  over(row) {
+    if (row.dataset.state === "gone") return;
+    this.running -= 1;
+    this.next();
+  }
+
+  /** The row of the server takes the place of the progress. */
+  async arrived(row) {
+    const answer = await fetch(`${this.root.dataset.row}?${new URLSearchParams({ file: row.file })}`);
+    if (!answer.ok) throw new Error(answer.status);
+    const made = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("li");
+    row.replaceWith(made);
+    window.htmx?.process(made);
+    this.list.dispatchEvent(new Event("change", { bubbles: true }));
   }
 
   remove(row) {
-    if (row.end && row.dataset.state !== "failed") { row.upload?.abort(); row.end(); }
+    if (row.dataset.state === "sending") { row.upload?.abort(true).catch(() => {}); this.running -= 1; }
+    row.dataset.state = "gone";
     row.remove();
-    this.changed();
+    this.next();
   }
 
   row(path, bytes) {
@@ -115,7 +131,7 @@ class Uploads {
     row.querySelector("progress").setAttribute("aria-label", `Upload of ${path}`);
     says.textContent = "waiting";
     row.dataset.path = path;
-    row.dataset.state = "sending";
+    row.dataset.state = "waiting";
     return row;
   }
 
@@ -126,45 +142,40 @@ class Uploads {
   }
 
   clicked(event) {
-    const row = event.target.closest("li[data-path]");
-    if (!row) return;
+    const row = event.target.closest("li");
     if (event.target.closest("[data-away]")) this.remove(row);
     if (event.target.closest("[data-again]")) this.again(row);
+    if (!event.target.closest("[data-remove]")) return;
+    event.preventDefault();
+    row.remove();
+    this.list.dispatchEvent(new Event("change", { bubbles: true }));
   }
 
   again(row) {
     row.className = "tone-work";
     row.dataset.state = "sending";
     row.querySelector("[data-again]").hidden = true;
-    const over = () => { this.running -= 1; this.next(); };
     this.running += 1;
-    row.end = over;
-    row.upload.options.onSuccess = () => { this.arrived(row); over(); };
-    row.upload.options.onError = (error) => { failed(row, error); over(); };
-    row.upload.start();
+    this.start(row);
     this.changed();
   }
 
   /** A form is not sent while files are under way. */
   submitted(event) {
-    if (!this.busy()) return;
+    if (!this.rows().length || ["check", "review"].includes(event.submitter?.value)) return;
     event.preventDefault();
     this.say("Wait until all files have arrived, or remove those that have not.");
-  }
-
-  busy() {
-    return this.rows().some((row) => row.dataset.state === "sending");
+    this.says.scrollIntoView({ block: "center" });
   }
 
   changed() {
-    const rows = this.rows(), done = rows.filter((row) => row.dataset.state === "done").length;
-    this.say(rows.length ? `${done} of ${rows.length} file${rows.length === 1 ? "" : "s"} uploaded` : "");
-    this.root.dispatchEvent(new CustomEvent("headrace:files", { bubbles: true, detail: { busy: this.busy() } }));
+    const rows = this.rows(), failed = rows.filter((row) => row.dataset.state === "failed").length, left = rows.length - failed;
+    const words = left ? `${left} file${left === 1 ? "" : "s"} on the way` : "";
+    this.say([words, failed ? `${failed} could not be uploaded` : ""].filter(Boolean).join(", "));
   }
 
   say(words) {
-    const place = this.root.querySelector("[data-status]");
-    if (place && place.textContent !== words) place.textContent = words;
+    if (this.says.textContent !== words) this.says.textContent = words;
   }
 }
 
@@ -193,7 +204,6 @@ function retry(error, row) {
 }
 
 function failed(row, error) {
-  row.end = null;
   row.dataset.state = "failed";
   row.className = "tone-fail";
   row.querySelector("[data-again]").hidden = false;

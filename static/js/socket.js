@@ -1,0 +1,59 @@
+/* A websocket that comes back: after a break with growing pauses, after a silence too (a portal that lives says something
+   at least every 20 s). Who uses it says where to connect each time, so that it can go on where it stopped. */
+
+const REFUSED = [4401, 4403, 4404];
+const SILENT = 50000; // ms
+
+/** Milliseconds before try number `tries`: 0.25 s, twice as long each time, at most 15 s; some chance, so that not all come at once. */
+export function pause(tries) {
+  return Math.min(15000, 250 * 2 ** Math.min(tries, 6)) * (0.75 + Math.random() / 2);
+}
+
+export class Socket {
+  /** `address()`: path and query. `on`: message(data), state("connecting" | "open" | "lost" | "refused"). */
+  constructor(address, on) {
+    this.address = address;
+    this.on = on;
+    this.tries = 0;
+    this.watch = setInterval(() => this.listen(), 10000);
+    this.open();
+  }
+
+  open() {
+    this.on.state("connecting");
+    this.heard = Date.now();
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    const socket = new WebSocket(`${scheme}://${location.host}${this.address()}`);
+    socket.binaryType = "arraybuffer";
+    socket.onmessage = (event) => { this.heard = Date.now(); this.tries = 0; this.on.message(event.data); };
+    socket.onopen = () => this.on.state("open");
+    socket.onclose = (event) => { if (socket === this.socket) this.lost(event.code); };
+    this.socket = socket;
+  }
+
+  send(message) {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+  }
+
+  close() {
+    clearInterval(this.watch);
+    this.closed = true;
+    this.socket?.close();
+  }
+
+  listen() {
+    if (Date.now() - this.heard > SILENT && this.socket?.readyState === WebSocket.OPEN) {
+      const silent = this.socket;
+      this.socket = null; // its end is no news
+      silent.close();
+      this.lost(0);
+    }
+  }
+
+  lost(code) {
+    if (this.closed) return;
+    if (REFUSED.includes(code)) { this.on.state("refused"); return; }
+    this.on.state("lost");
+    setTimeout(() => this.closed || this.open(), pause(this.tries++));
+  }
+}
