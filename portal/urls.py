@@ -1,10 +1,19 @@
-"""Every address of the portal."""
+"""Every address of the portal. Each noun has its own list, at the end of its views."""
 
 from __future__ import annotations
 
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path
+
+from portal.views import actions, health, jobs, log, new, outputs, uploads
 
 urlpatterns = [
     path("admin/", admin.site.urls),
+    path("jobs/", include(new.urlpatterns)),  # before the pages of one job: "new" is no public id
+    path("jobs/", include(jobs.urlpatterns)),
+    path("jobs/", include(actions.urlpatterns)),
+    path("jobs/", include(outputs.urlpatterns)),
+    path("jobs/", include(log.urlpatterns)),
+    path("", include(uploads.urlpatterns)),
+    path("", include(health.urlpatterns)),
 ]

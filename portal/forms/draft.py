@@ -1,0 +1,62 @@
+"""From a checked form to rows: a draft that can be submitted. Nothing is half done: all rows or none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import transaction
+
+from jobs import checking
+from jobs.models import Job, JobInput, Workload
+
+from .job import InputRow, JobForm
+from .walltime import say
+
+
+def save(form: JobForm, rows: Sequence[InputRow], draft: Workload | None = None, key: str = "") -> Workload:
+    """Write the draft, or make one. Raises IntegrityError when another one has `key` already."""
+    with transaction.atomic():
+        work = draft or Workload(owner=form.user, kind=Workload.Kind.JOB, submit_key=key)
+        _fill(work, form.cleaned_data)
+        work.save()
+        job = work.job if draft else Job(workload=work)
+        _fill_job(job, form.cleaned_data)
+        job.save()
+        job.inputs.all().delete()
+        JobInput.objects.bulk_create(_uses(job, rows))
+    return work
+
+
+def findings(form: JobForm, rows: Sequence[InputRow]) -> list[dict[str, Any]]:
+    """What Validating Input would say of the form as it stands; nothing is saved."""
+    work = Workload(owner=form.user)
+    _fill(work, form.cleaned_data)
+    job = Job(workload=work)
+    _fill_job(job, form.cleaned_data)
+    request = checking.request_of(job, _uses(job, rows))
+    return [found.as_dict() for found in checking.validation.run_apart(request)]
+
+
+def initial_of(work: Workload) -> dict[str, Any]:
+    """A draft as the form's first values."""
+    job = work.job
+    return {
+        "name": work.name, "software": job.software_id, "command": job.command, "pipefail": job.pipefail, "coretype": work.coretype_id,
+        "environment": "\n".join(f"{name}={value}" for name, value in job.environment.items()), "nodes": work.nodes, "cores": work.cores,
+        "walltime": say(work.walltime), "project": work.project_id, "key": work.submit_key,
+    }
+
+
+def _fill(work: Workload, data: dict[str, Any]) -> None:
+    for name in ("name", "coretype", "nodes", "cores", "walltime", "project"):
+        setattr(work, name, data[name])
+
+
+def _fill_job(job: Job, data: dict[str, Any]) -> None:
+    job.software, job.environment, job.pipefail = data["software"], data["environment"], data["pipefail"]
+    job.commands, job.checked = data["command"].split("\n"), None
+
+
+def _uses(job: Job, rows: Sequence[InputRow]) -> list[JobInput]:
+    return [JobInput(job=job, file=row.file, name=row.path, unpack=row.unpack, order=at) for at, row in enumerate(rows)]

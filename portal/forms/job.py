@@ -1,0 +1,167 @@
+"""The form of a new job, and its inputs.
+
+One idea: inputs are rows of their own (input=KEY, path-KEY, unpack-KEY, the key being the stored file's public id), so that
+the form works without JavaScript and keeps every row with its own message.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+
+from jobs.models import Coretype, Job, Project, SoftwareVersion, StoredFile, Upload
+from portal import words
+
+from . import names, walltime
+
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".gz", ".bz2", ".xz")
+LONGEST_COMMAND = 100_000
+
+
+class VersionChoice(forms.ModelChoiceField):
+    def label_from_instance(self, obj: Any) -> str:
+        return str(obj)
+
+
+class JobForm(forms.Form):
+    """Everything but the inputs. `user` decides which projects are offered."""
+
+    name = forms.CharField(max_length=200, error_messages={"required": "Give the job a name."})
+    software = VersionChoice(SoftwareVersion.objects.none(), empty_label=None, error_messages={"required": "Choose a software."})
+    command = forms.CharField(widget=forms.Textarea, max_length=LONGEST_COMMAND, strip=False,
+                              error_messages={"required": "Say what is to be run."})
+    environment = forms.CharField(widget=forms.Textarea, max_length=LONGEST_COMMAND, required=False, strip=False)
+    pipefail = forms.BooleanField(required=False)
+    coretype = forms.ModelChoiceField(Coretype.objects.none(), error_messages={"required": "Choose the hardware."})
+    nodes = forms.IntegerField(min_value=1, error_messages={"min_value": "At least 1 node.", "invalid": "A whole number of nodes."})
+    cores = forms.IntegerField(min_value=1, required=False, error_messages={"min_value": "At least 1 core.", "invalid": "A whole number of cores."})
+    walltime = forms.CharField(max_length=60, error_messages={"required": f"How long may it run at most? {walltime.HINT}"})
+    project = forms.ModelChoiceField(Project.objects.none(), required=False, empty_label=None)
+    key = forms.CharField(max_length=80, required=False, widget=forms.HiddenInput)
+
+    def __init__(self, user: Any, data: QueryDict | None = None, **options: Any) -> None:
+        super().__init__(data, **options)
+        self.user = user
+        versions = SoftwareVersion.objects.filter(software__active=True).select_related("software")
+        self.fields["software"].queryset = versions.order_by("software__order", "software__name", "order", "pk")  # type: ignore[attr-defined]
+        self.fields["coretype"].queryset = Coretype.objects.filter(active=True).select_related("region")  # type: ignore[attr-defined]
+        projects = Project.objects.filter(active=True, memberships__user=user)
+        self.fields["project"].queryset = projects  # type: ignore[attr-defined]
+        self.fields["project"].required = projects.exists()
+        self.fields["project"].error_messages["required"] = "Choose the project that pays."
+
+    def clean_name(self) -> str:
+        return names.clean_title(self.cleaned_data["name"])
+
+    def clean_command(self) -> str:
+        text = self.cleaned_data["command"].replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+        if not text.strip():
+            raise ValidationError("Say what is to be run.")
+        return text
+
+    def clean_environment(self) -> dict[str, str]:
+        return names.clean_environment(self.cleaned_data["environment"] or "")
+
+    def clean_walltime(self) -> int:
+        return walltime.parse(self.cleaned_data["walltime"])
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        kind: Coretype | None = data.get("coretype")
+        if kind is not None:
+            if data.get("cores") is None and "cores" not in self.errors:
+                data["cores"] = kind.cores
+            self._within(kind, data)
+        return data
+
+    def _within(self, kind: Coretype, data: dict[str, Any]) -> None:
+        """What the coretype allows."""
+        limits = {
+            "nodes": (kind.max_nodes, f"{kind} has at most {kind.max_nodes} node{'' if kind.max_nodes == 1 else 's'} for a job."),
+            "cores": (kind.cores, f"A node of {kind} has {kind.cores} core{'' if kind.cores == 1 else 's'}."),
+            "walltime": (kind.walltime_max, f"At most {words.duration(kind.walltime_max)} on {kind}."),
+        }
+        for name, (most, message) in limits.items():
+            if data.get(name) is not None and data[name] > most:
+                self.add_error(name, message)
+
+
+@dataclass
+class InputRow:
+    """One input of the form, with the message that stands beside it."""
+
+    key: str
+    file: StoredFile
+    path: str
+    unpack: bool = False
+    error: str = ""
+
+    @property
+    def archive(self) -> bool:
+        return self.file.name.lower().endswith(ARCHIVES)
+
+
+def fresh(file: StoredFile) -> InputRow:
+    """A row for a file that was just uploaded or picked."""
+    return InputRow(file.public_id, file, file.name)
+
+
+def rows_of(job: Job) -> list[InputRow]:
+    """The inputs of a draft as rows."""
+    seen: dict[str, int] = {}
+    rows = []
+    for use in job.inputs.select_related("file"):
+        count = seen[use.file.public_id] = seen.get(use.file.public_id, 0) + 1
+        key = use.file.public_id if count == 1 else f"{use.file.public_id}.{count}"
+        rows.append(InputRow(key, use.file, use.name, use.unpack))
+    return rows
+
+
+def read_inputs(data: QueryDict, user: Any, allowed: Iterable[StoredFile] = ()) -> list[InputRow]:
+    """The rows of a post, each checked, with the uploads that just arrived. Files of others are left out, unless `allowed` (a clone's) names them."""
+    keys = list(dict.fromkeys(data.getlist("input")))
+    files = {file.public_id: file for file in StoredFile.objects.filter(owner=user, deleted__isnull=True, public_id__in=[k.split(".")[0] for k in keys])}
+    files.update({file.public_id: file for file in allowed})
+    rows = [InputRow(key, file, data.get(f"path-{key}", file.name), f"unpack-{key}" in data) for key in keys if (file := files.get(key.split(".")[0]))]
+    arrived = Upload.objects.filter(owner=user, public_id__in=data.getlist("uploaded"), file__isnull=False).select_related("file")
+    rows += [fresh(upload.file) for upload in arrived if upload.file and upload.file.public_id not in keys]
+    check_inputs(rows)
+    return rows
+
+
+def check_inputs(rows: Sequence[InputRow]) -> None:
+    """Set the error of each row that cannot be as it is."""
+    taken: dict[str, str] = {}
+    for row in rows:
+        row.error = ""
+        try:
+            row.path = names.clean_path(row.path)
+        except ValidationError as error:
+            row.error = error.messages[0]
+            continue
+        row.error = _clash(row.path, taken)
+        taken.setdefault(row.path, "file")
+        for at, letter in enumerate(row.path):
+            if letter == "/":
+                taken.setdefault(row.path[:at], "folder")
+
+
+def new_key() -> str:
+    """The hidden key that makes a double submit one job."""
+    return secrets.token_urlsafe(16)
+
+
+def _clash(path: str, taken: dict[str, str]) -> str:
+    if taken.get(path) == "file":
+        return "Another input has this name already."
+    if taken.get(path) == "folder":
+        return "Another input needs a folder of this name."
+    heads = [path[:at] for at, letter in enumerate(path) if letter == "/"]
+    blocked = next((head for head in heads if taken.get(head) == "file"), "")
+    return f"\u201c{blocked}\u201d is a file here, so it can't be a folder." if blocked else ""

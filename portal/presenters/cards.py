@@ -1,0 +1,285 @@
+"""The cards beside the stages: cost, what failed and what to try, findings, gates, how a stop is going."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from jobs import lifecycle, logs
+from jobs.lifecycle import Tone, Wish
+from portal import words
+
+from . import endings
+from .facts import Facts
+from .sentences import saved_of
+from .text import clock_of, plural
+from .values import Row
+
+GATES = {"coretype": "Hardware", "budget": "Budget", "capacity": "Capacity", "place": "Place in line", "input": "Input"}
+
+
+@dataclass(frozen=True)
+class CostCard:
+    title: str
+    now: Decimal
+    rate: Decimal
+    rows: list[Row]
+    done: float = 0  # percent of what it can cost at most
+    label: str = ""
+    note: str = ""
+
+
+def cost(facts: Facts) -> CostCard:
+    """What it has cost, what it can cost at most, what is held."""
+    money, over = facts.cost, facts.is_over
+    share = float(100 * money.spent / money.at_most) if money.at_most else 0.0
+    label = f"{words.money(money.spent)} spent of at most {words.money(money.at_most)}"
+    return CostCard("Bill" if over else "Cost", money.spent, money.rate, _cost_rows(facts), 0 if over else share, label, _strictness(facts))
+
+
+def _cost_rows(facts: Facts) -> list[Row]:
+    money, cluster = facts.cost, facts.cluster
+    if facts.is_over:
+        return _bill(facts)
+    rows = [Row("At most, with the whole walltime", words.money(money.at_most))]
+    if money.projected_end:
+        rows.append(Row("Walltime is over", clock_of(money.projected_end, facts.now)))
+    rows.append(Row("Held ahead", words.money(money.held)))
+    if money.paid_until:
+        rows.append(Row("Paid until", clock_of(money.paid_until, facts.now)))
+    rows += [Row(f"{budget.name} free", words.money(budget.left)) for budget in facts.budgets if budget.unit == "money"]
+    if cluster is None and money.rate:
+        rows.insert(0, Row("First hour, held at the start", words.money(money.rate)))
+    return rows
+
+
+def _bill(facts: Facts) -> list[Row]:
+    clusters = [cluster for cluster in facts.work.clusters.all() if cluster.up]
+    rows = []
+    for cluster in clusters:
+        end = cluster.charged_until or cluster.released or facts.now
+        name = "Billed, first node up to release" if len(clusters) == 1 else f"Attempt {cluster.attempt}, first node up to release"
+        rows.append(Row(name, words.clock(end - cluster.up)))
+        rows.append(Row(f"{plural(cluster.total_cores, 'core')} at {words.price(cluster.price)} a core-hour", words.price(cluster.price * cluster.total_cores) + " an hour"))
+    return rows or [Row("No node came up", "nothing billed")]
+
+
+def _strictness(facts: Facts) -> str:
+    if facts.is_over or not any(budget.is_strict for budget in facts.budgets):
+        return ""
+    return "Strict budget: this job can't spend more than is held."
+
+
+# --- what failed, what to try -----------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Remedy:
+    stage: str
+    sentence: str
+    detail: str
+    advice: list[str]
+    help: str
+    rows: list[Row]
+
+
+def remedy(facts: Facts) -> Remedy | None:
+    """For a failed job: stage, reason, exit code in words, what to try."""
+    work = facts.work
+    if work.status != lifecycle.FAILED:
+        return None
+    sentence, detail = endings.explained(facts)
+    stage = work.table[work.failed_stage].label if work.failed_stage in work.table else ""
+    return Remedy(stage, sentence, detail, endings.advice(facts), f"reason-{work.reason}", _evidence(facts))
+
+
+def _evidence(facts: Facts) -> list[Row]:
+    ending, work = facts.work.ending, facts.work
+    rows = [Row("Reason", ending.sentence if ending else work.reason)]
+    exit = facts.cluster.exit if facts.cluster else {}
+    if endings.short(facts):
+        rows.append(Row("Command", endings.short(facts)))
+    if exit.get("pipe") and len(exit["pipe"]) > 1:
+        rows.append(Row("Parts of the pipeline", ", ".join(str(code) for code in exit["pipe"])))
+    if exit.get("memory_killed"):
+        rows.append(Row("Memory", "reached its limit"))
+    trouble = facts.cluster and (facts.cluster.broken or facts.cluster.staging_error or facts.cluster.trouble)
+    if trouble:
+        rows.append(Row("Backend or node said", str(trouble)))
+    return rows
+
+
+@dataclass(frozen=True)
+class Line:
+    number: int
+    text: str
+
+
+@dataclass(frozen=True)
+class LastLines:
+    lines: list[Line]
+    says: str
+
+
+def last_lines(facts: Facts, count: int = 12) -> LastLines | None:
+    """The end of stdout, for a job that failed or was stopped."""
+    if not facts.is_over or facts.work.status == lifecycle.COMPLETED:
+        return None
+    lines = facts.tail(count)
+    if not lines:
+        return None
+    path = logs.path_of(facts.logs_dir, "stdout")
+    first = logs.total_lines(path) - len(lines) + 1
+    numbered = [Line(first + at, text[:2000]) for at, text in enumerate(lines)]
+    return LastLines(numbered, f"{words.count(logs.size(facts.logs_dir, 'stdout'))} bytes")
+
+
+# --- findings and verdict ---------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class FindingRow:
+    word: str
+    tone: str
+    icon: str
+    where: str
+    message: str
+    remedy: str
+    thing: str = ""
+
+
+def findings(facts: Facts) -> list[FindingRow]:
+    return finding_rows((facts.check.findings if facts.check else None) or [])
+
+
+def finding_rows(found: list[dict]) -> list[FindingRow]:
+    """Findings as dicts (see jobs.validation) as rows of the list."""
+    return [_finding(finding) for finding in found]
+
+
+def _finding(finding: dict) -> FindingRow:
+    bad = finding["severity"] == "error"
+    line = f"line {finding['line']}" if finding.get("line") else ""
+    return FindingRow(
+        "Error" if bad else "Warning", Tone.FAIL if bad else Tone.LOOK, "circle-x" if bad else "alert-triangle",
+        " ".join(filter(None, [finding.get("file") or "", line])), finding["message"], finding.get("remedy") or "", finding.get("thing") or "",
+    )
+
+
+@dataclass(frozen=True)
+class VerdictCard:
+    tone: str
+    title: str
+    reason: str
+    advice: str
+    evidence: list[Row]
+
+
+def verdict(facts: Facts) -> VerdictCard | None:
+    """What the output says of the result; for a completed job without one, that exit 0 proves nothing."""
+    from .values import verdict_badge
+
+    badge, detail = verdict_badge(facts.job), facts.job.verdict_detail
+    if badge is None and facts.work.status != lifecycle.COMPLETED:
+        return None
+    if badge is None or facts.job.verdict == "unknown":
+        reason = detail.get("reason") or "The result was not judged."
+        return VerdictCard(Tone.WAIT, "Exit 0 is no proof of a good result" if facts.work.status == lifecycle.COMPLETED else "Not judged",
+                           reason, detail.get("advice") or "Look at the output before you use it.", _proof(detail))
+    return VerdictCard(badge.tone, badge.label, detail.get("reason", ""), detail.get("advice", ""), _proof(detail))
+
+
+def _proof(detail: dict) -> list[Row]:
+    return [Row(f"{item['file']}" + (f" line {item['line']}" if item.get("line") else ""), item.get("text", ""), mono=True)
+            for item in detail.get("evidence") or []][:8]
+
+
+# --- gates ------------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class GateRow:
+    name: str
+    sentence: str
+    more: str
+    tone: str
+    icon: str
+    word: str
+    holds: bool = False
+    since: datetime | None = None
+
+
+def gates(facts: Facts) -> list[GateRow]:
+    """In order, each with its evidence; what comes after the one that holds is not asked yet."""
+    rows, held = [], False
+    for gate in facts.gates:
+        name = GATES.get(gate.code, gate.code.capitalize())
+        if gate.passed:
+            rows.append(GateRow(name, gate.sentence, gate.more, Tone.PASS, "circle-check", "Open", since=gate.since))
+        elif gate.holds:
+            held = True
+            rows.append(GateRow(name, gate.sentence, gate.more, Tone.WAIT, "hourglass-empty", "Holds", True, gate.since))
+        else:
+            rows.append(GateRow(name, gate.sentence, gate.more, Tone.WAIT, "circle-dashed", "Not yet" if held else "Waits", since=gate.since))
+    return rows
+
+
+# --- a stop, step by step ---------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Step:
+    word: str
+    text: str
+    tone: str
+    icon: str
+    at: datetime | None = None
+    next: datetime | None = None  # when it goes on by itself
+    next_words: str = ""
+
+
+@dataclass(frozen=True)
+class Stopping:
+    title: str
+    steps: list[Step] = field(default_factory=list)
+
+
+def stopping(facts: Facts) -> Stopping | None:
+    """Signal sent, command ending, files saved, nodes gone: what is true so far, and when the next step comes by itself."""
+    work, cluster = facts.work, facts.cluster
+    if not work.is_active or cluster is None or not (facts.wants_stop or work.status == lifecycle.STOPPING):
+        return None
+    steps = [_asked(facts)] if facts.wants_stop else []
+    steps += [_command(facts), _saving(facts), _release(facts)]
+    return Stopping("Stopping" if facts.wants_stop else "Saving and releasing", steps)
+
+
+def _asked(facts: Facts) -> Step:
+    forced = facts.work.wish == Wish.FORCE_STOP
+    return Step("Force stop asked for" if forced else "Stop asked for", "Killed at once" if forced else "", Tone.PASS, "check", facts.work.wished_at)
+
+
+def _command(facts: Facts) -> Step:
+    cluster = facts.cluster
+    if cluster.exited or cluster.went is None:
+        text = endings.short(facts) if cluster.exited else "it never started"
+        return Step("Command ended", text, Tone.PASS, "check", cluster.exited)
+    grace = facts.job.software.software.grace
+    kill = facts.work.wished_at + timedelta(seconds=grace) if facts.work.wish == Wish.STOP and facts.work.wished_at else None
+    return Step("Command ending", "its whole process tree was told to end", Tone.WORK, "", None, kill, "killed if it has not ended" if kill else "")
+
+
+def _saving(facts: Facts) -> Step:
+    cluster = facts.cluster
+    if facts.work.wish == Wish.FORCE_STOP and not cluster.saved:
+        return Step("Files", "not saved any more: it was force stopped", Tone.LOOK, "alert-triangle")
+    saved, total = saved_of(facts)
+    text = f"{words.count(saved)} of {plural(total, 'file')}" if total else ""
+    if cluster.saved:
+        return Step("Files saved", text, Tone.PASS, "check", cluster.saved)
+    if cluster.exited is None and cluster.went is not None:
+        return Step("Files to save", "once the command has ended", "", "circle-dashed")
+    return Step("Files being saved", text, Tone.WORK, "")
+
+
+def _release(facts: Facts) -> Step:
+    cluster = facts.cluster
+    nodes = plural(cluster.nodes_wanted, "node")
+    if cluster.released:
+        return Step("Nodes gone", nodes, Tone.PASS, "check", cluster.released)
+    if cluster.releasing:
+        return Step("Nodes being handed back", f"0 of {nodes} gone", Tone.WORK, "", cluster.releasing)
+    return Step("Nodes to hand back", nodes, "", "circle-dashed")

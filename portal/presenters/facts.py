@@ -1,0 +1,148 @@
+"""The facts behind the pages of one job, each looked up once and only when a page asks for it.
+
+One idea: this is the only place where the pages meet the domain's functions (costs, gates, stage times, outputs, logs);
+presenters take a Facts and compute words from it, so they can be tried with any facts.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from django.utils import timezone
+
+from jobs import history, ledger, lifecycle, logs, outputs, scheduling
+from jobs.lifecycle import Wish
+from jobs.models import Check, Cluster, Event, Job, JobInput, Node, Workload
+
+SILENT = 30
+"""Seconds without a report after which a node is shown as not heard."""
+
+
+class Facts:
+    """One job as it stands at `now`. Everything is looked up on first use."""
+
+    def __init__(self, workload: Workload, now: datetime | None = None) -> None:
+        self.work = workload
+        self.now = now or timezone.now()
+
+    # --- rows ---------------------------------------------------------------------------------------------------------
+    @cached_property
+    def job(self) -> Job:
+        return self.work.job
+
+    @cached_property
+    def cluster(self) -> Cluster | None:
+        """The hardware of the current attempt, if it was asked for."""
+        return next((cluster for cluster in self.work.clusters.all() if cluster.attempt == self.work.attempt), None)
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        return list(self.cluster.nodes.all()) if self.cluster else []
+
+    @cached_property
+    def inputs(self) -> list[JobInput]:
+        return list(self.job.inputs.select_related("file"))
+
+    @cached_property
+    def input_bytes(self) -> int:
+        return sum(use.file.size for use in self.inputs)
+
+    @cached_property
+    def events(self) -> list[Event]:
+        return list(self.work.events.select_related("by"))
+
+    @cached_property
+    def check(self) -> Check | None:
+        return self.job.checked
+
+    # --- what the domain computes -------------------------------------------------------------------------------------
+    @cached_property
+    def times(self) -> dict[str, history.StageTime]:
+        """Begin and end of each status of this attempt, by code."""
+        return {time.code: time for time in history.stage_times(self.work)} if self.work.submitted else {}
+
+    @cached_property
+    def cost(self) -> ledger.Cost:
+        return ledger.cost(self.work, self.now)
+
+    @cached_property
+    def budgets(self) -> list[Any]:
+        return ledger.budgets_for(self.work.owner, self.work.project)
+
+    @cached_property
+    def gates(self) -> list[scheduling.Gate]:
+        return scheduling.gates(self.work, self.now) if self.work.status == lifecycle.QUEUED else []
+
+    @cached_property
+    def holding(self) -> scheduling.Gate | None:
+        return next((gate for gate in self.gates if gate.holds), None)
+
+    @cached_property
+    def expected_start(self) -> tuple[datetime | None, datetime | None]:
+        start = scheduling.expected_start(self.work, self.now) if self.work.status == lifecycle.QUEUED else None
+        return start or (None, None)
+
+    def usual(self, code: str) -> tuple[float, float] | None:
+        """Seconds that this stage took in 8 of 10 past cases on this coretype."""
+        return history.usual(self.work.coretype_id, code)
+
+    @cached_property
+    def manifest(self) -> outputs.Manifest:
+        return outputs.manifest(self.work.public_id, self.work.attempt)
+
+    # --- files beside the database ------------------------------------------------------------------------------------
+    @cached_property
+    def logs_dir(self) -> Path:
+        return logs.attempt_dir(self.work.public_id, self.work.attempt)
+
+    @cached_property
+    def listing(self) -> dict[str, Any]:
+        """The job folder as the head node last told."""
+        return logs.listing(self.logs_dir)
+
+    @cached_property
+    def last_line(self) -> datetime | None:
+        """When stdout last grew."""
+        try:
+            info = logs.path_of(self.logs_dir, "stdout").stat()
+        except OSError:
+            return None
+        return datetime.fromtimestamp(info.st_mtime, UTC)
+
+    @cached_property
+    def heard(self) -> dict[int, datetime]:
+        return {node: datetime.fromtimestamp(at, UTC) for node, at in logs.last_heard(self.logs_dir).items()}
+
+    def tail(self, count: int) -> list[str]:
+        """The last lines of stdout as text; whatever bytes they were."""
+        try:
+            data = logs.tail_lines(logs.path_of(self.logs_dir, "stdout"), count)
+        except OSError:
+            return []
+        return data.decode("utf-8", "replace").replace("\0", "\u2400").splitlines()
+
+    # --- small answers ------------------------------------------------------------------------------------------------
+    @property
+    def is_over(self) -> bool:
+        return self.work.status in lifecycle.REST_CODES
+
+    @property
+    def wants_stop(self) -> bool:
+        return self.work.wish in (Wish.STOP, Wish.FORCE_STOP)
+
+    @property
+    def silent(self) -> list[int]:
+        """Nodes that should report and were not heard for SILENT seconds."""
+        if not self.cluster or self.cluster.releasing or self.cluster.released:
+            return []
+        return [node for node, at in self.heard.items() if (self.now - at).total_seconds() > SILENT]
+
+    @property
+    def ran(self) -> tuple[datetime, datetime | None] | None:
+        """When the command started and ended."""
+        if not self.cluster or not self.cluster.started:
+            return None
+        return self.cluster.started, self.cluster.exited

@@ -1,0 +1,155 @@
+"""The right column of New job: what is ready, what it costs in its first hour and at most, and the hardware cards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.utils import timezone
+
+from jobs import ledger, scheduling
+from jobs.lifecycle import Tone
+from jobs.models import Coretype
+from portal import words
+from portal.forms import InputRow, JobForm
+
+from .text import plural
+from .values import Row
+
+
+@dataclass(frozen=True)
+class CoretypeCard:
+    """A radio card: price, what is free now, what a node has."""
+
+    coretype: Coretype
+    chosen: bool
+    hourly: Decimal  # a whole node
+    rows: list[Row]
+    used: float | None  # percent of its cores
+    used_words: str
+    tone: str
+    icon: str
+    fit: str
+
+
+@dataclass(frozen=True)
+class CheckRow:
+    tone: str
+    icon: str
+    text: str
+    more: str
+
+
+@dataclass(frozen=True)
+class Review:
+    checks: list[CheckRow]
+    first_hour: Decimal | None
+    rows: list[Row]
+    note: str = ""
+
+
+def cards(form: JobForm) -> list[CoretypeCard]:
+    """Every coretype that is offered, with what is free now."""
+    occupancy = scheduling.occupancy()
+    chosen = str(form["coretype"].value() or "")
+    return [_card(kind, occupancy.get(kind.pk), chosen == str(kind.pk)) for kind in form.fields["coretype"].queryset]  # type: ignore[attr-defined]
+
+
+def review(form: JobForm, inputs: Sequence[InputRow]) -> Review:
+    """What the form asks for as far as it is filled in; `form` has been validated."""
+    data = form.cleaned_data if form.is_bound and form.errors is not None else {}
+    kind, nodes, cores, wall = (data.get(name) for name in ("coretype", "nodes", "cores", "walltime"))
+    checks = [_inputs(inputs), _command(form, data), _hardware(form, data)]
+    if not (kind and nodes and cores):
+        return Review(checks, None, [])
+    first = ledger.first_hour(kind, nodes, cores)
+    rows = []
+    if wall:
+        most = ledger.due(kind.hourly(nodes, cores), wall)
+        rows.append(Row(f"At most, walltime {words.duration(wall)}", words.money(most)))
+    budgets = [budget for budget in ledger.budgets_for(form.user, data.get("project")) if budget.active]
+    rows += [Row(f"{budget.name} free now", _free(budget)) for budget in budgets]
+    checks.append(_money(budgets, kind, nodes * cores))
+    return Review(checks, first, rows, _start(kind, nodes * cores))
+
+
+def _card(kind: Coretype, room: Any, chosen: bool) -> CoretypeCard:
+    free, total = (room.free, room.total) if room else (None, None)
+    rows = [
+        Row("Free now", "not known" if free is None else f"{free:,} of {total:,} cores"),
+        Row("Node", f"{plural(kind.cores, 'core')}, {words.size(kind.memory)}"),
+        Row("Nodes a job", f"up to {kind.max_nodes:,}"),
+        Row("A node an hour", words.money(kind.hourly(1, kind.cores))),
+    ]
+    if room and room.queued:
+        rows.append(Row("Waiting", plural(room.queued, "core")))
+    used = 100 * (total - free) / total if total and free is not None else None
+    tone, icon, fit = _fit(kind, free)
+    return CoretypeCard(kind, chosen, kind.hourly(1, kind.cores), rows, used, f"{free} of {total} cores free", tone, icon, fit)
+
+
+def _fit(kind: Coretype, free: int | None) -> tuple[str, str, str]:
+    if free is None:
+        return Tone.LOOK, "alert-triangle", "Can't be asked just now; jobs wait until it answers"
+    if free >= kind.cores:
+        return Tone.PASS, "circle-check", "A node is free now"
+    if free:
+        return Tone.WAIT, "hourglass-empty", f"{plural(free, 'core')} free, no whole node"
+    return Tone.WAIT, "hourglass-empty", "All in use; jobs wait in line"
+
+
+def _inputs(rows: Sequence[InputRow]) -> CheckRow:
+    bad = [row for row in rows if row.error]
+    if bad:
+        return CheckRow(Tone.FAIL, "circle-x", "Inputs", f"{plural(len(bad), 'name')} to mend")
+    if not rows:
+        return CheckRow(Tone.WAIT, "info-circle", "No inputs", "the command runs in an empty folder")
+    return CheckRow(Tone.PASS, "circle-check", plural(len(rows), "input"), words.size(sum(row.file.size for row in rows)))
+
+
+def _command(form: JobForm, data: dict[str, Any]) -> CheckRow:
+    wrong = [name for name in ("name", "software", "command", "environment") if form.is_bound and name in form.errors]
+    if wrong or not data.get("command"):
+        return CheckRow(Tone.FAIL if wrong else Tone.WAIT, "circle-x" if wrong else "circle-dashed", "Software and command", "to be filled in")
+    lines = plural(data["command"].count("\n") + 1, "line")
+    return CheckRow(Tone.PASS, "circle-check", str(data.get("software") or ""), f"{lines} of command")
+
+
+def _hardware(form: JobForm, data: dict[str, Any]) -> CheckRow:
+    wrong = [name for name in ("coretype", "nodes", "cores", "walltime", "project") if form.is_bound and name in form.errors]
+    if wrong:
+        return CheckRow(Tone.FAIL, "circle-x", "Hardware", form.errors[wrong[0]][0])
+    kind = data.get("coretype")
+    if kind is None:
+        return CheckRow(Tone.WAIT, "circle-dashed", "Hardware", "to be chosen")
+    return CheckRow(Tone.PASS, "circle-check", f"{kind} {data['nodes']} \u00d7 {data['cores']} cores", f"{words.size(kind.memory)} a node")
+
+
+def _money(budgets: Sequence[Any], kind: Coretype, cores: int) -> CheckRow:
+    for budget in budgets:
+        needed = ledger.rate(budget, kind.price, cores)
+        if budget.left < needed:
+            return CheckRow(Tone.LOOK, "alert-triangle", f"{budget.name} can't pay the first hour",
+                            f"{_amount(budget, needed)} needed, {_free(budget)} free; the job is kept and waits in Queued")
+    if not budgets:
+        return CheckRow(Tone.WAIT, "info-circle", "No budget applies", "nothing is charged to you")
+    return CheckRow(Tone.PASS, "circle-check", f"{budgets[0].name} can pay", "the first hour is held at the start")
+
+
+def _amount(budget: Any, value: Decimal) -> str:
+    return words.money(value) if budget.unit == "money" else f"{value:,.1f} core-hours"
+
+
+def _free(budget: Any) -> str:
+    return _amount(budget, budget.left)
+
+
+def _start(kind: Coretype, cores: int) -> str:
+    room = scheduling.occupancy().get(kind.pk)
+    if room is None or room.free is None:
+        return ""
+    if room.free >= cores and not room.queued:
+        return f"{plural(cores, 'core')} of {kind} free now ({timezone.localtime():%H:%M}): likely to start at once."
+    return f"{plural(room.free, 'core')} of {kind} free, {plural(cores, 'core')} needed: it will wait in line."

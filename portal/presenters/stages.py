@@ -1,0 +1,165 @@
+"""The five stages as the Status page lists them: where each stands, since when, and what it says.
+
+One idea: `standing` decides from the lifecycle table and the history alone which stage passed, works, waits, failed, was
+skipped or is yet to come; the sentences (sentences.py) only describe. The narrow forms (one line, five pips) use the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from jobs import lifecycle
+from jobs.lifecycle import Status, Tone
+
+from . import sentences
+from .facts import Facts
+from .text import usually
+
+
+class Kind(StrEnum):
+    PASSED = "passed"
+    WORKING = "working"
+    WAITING = "waiting"
+    FAILED = "failed"
+    STOPPED = "stopped"
+    SKIPPED = "skipped"
+    NEXT = "not yet"
+
+
+LOOKS = {
+    Kind.PASSED: ("Passed", Tone.PASS, "check", ""),
+    Kind.WORKING: ("Working", Tone.WORK, "", "is-working"),
+    Kind.WAITING: ("Waiting", Tone.WAIT, "", "is-waiting"),
+    Kind.FAILED: ("Failed", Tone.FAIL, "x", "is-failed"),
+    Kind.STOPPED: ("Stopped here", Tone.WAIT, "player-stop", ""),
+    Kind.SKIPPED: ("Skipped", "", "player-skip-forward", "is-next"),
+    Kind.NEXT: ("Not yet", "", "", "is-next"),
+}
+ICONS = {lifecycle.QUEUED: "hourglass-empty", lifecycle.VALIDATING: "file-check", lifecycle.STARTING: "server-2",
+         lifecycle.RUNNING: "player-play", lifecycle.ACTIVE: "activity", lifecycle.STOPPING: "flag"}
+
+
+@dataclass(frozen=True)
+class StageRow:
+    """One row of the list. `says` and `more` are sentences, `bar` a share done in percent with its words."""
+
+    code: str
+    label: str
+    kind: Kind
+    word: str
+    tone: str
+    icon: str
+    look: str
+    says: sentences.Says
+    begun: datetime | None = None
+    ended: datetime | None = None
+    note: str = ""
+    current: bool = False
+
+    @property
+    def help(self) -> str:
+        """The anchor of its entry in the help, where it waits or failed."""
+        asked = self.kind in (Kind.WAITING, Kind.FAILED) or (self.kind == Kind.WORKING and self.tone == Tone.LOOK)
+        return f"stage-{self.code}" if asked else ""
+
+
+def rows(facts: Facts) -> list[StageRow]:
+    """The five stages of a job, in order."""
+    return [_row(facts, status, kind) for status, kind in standing(facts)]
+
+
+def pips(facts: Facts) -> tuple[list[str], str]:
+    """Five tones and the words for them, as a row of the list shows them."""
+    found = standing(facts)
+    tones = [_pip(kind) for _, kind in found]
+    return tones, _in_words(facts, found)
+
+
+def standing(facts: Facts) -> list[tuple[Status, Kind]]:
+    """Each of the five stages with where it stands."""
+    stages = facts.work.table.stages()
+    codes = [status.code for status in stages]
+    here = codes.index(facts.work.status) if facts.work.status in codes else None
+    return [(status, _kind(facts, status.code, at, here)) for at, status in enumerate(stages)]
+
+
+def _kind(facts: Facts, code: str, at: int, here: int | None) -> Kind:
+    if facts.work.failed_stage == code:
+        return Kind.FAILED
+    if here is not None and at >= here:
+        return Kind.NEXT if at > here else _now(facts, code)
+    if facts.work.status == lifecycle.DRAFT:
+        return Kind.NEXT
+    if code not in facts.times or _never_left(facts, code):
+        return Kind.SKIPPED
+    return Kind.STOPPED if _stopped_in(facts) == code else Kind.PASSED
+
+
+def _now(facts: Facts, code: str) -> Kind:
+    return Kind.WAITING if facts.work.table[code].tone == Tone.WAIT else Kind.WORKING
+
+
+def _never_left(facts: Facts, code: str) -> bool:
+    """Queued of a job whose input was refused while it waited: it never got through that gate."""
+    refused = facts.work.failed_stage == lifecycle.VALIDATING and lifecycle.VALIDATING not in facts.times
+    return code == lifecycle.QUEUED and refused
+
+
+def _stopped_in(facts: Facts) -> str:
+    """The stage in which a stop was accepted; empty if nobody stopped it."""
+    work = facts.work
+    stopped = work.outcome == lifecycle.Outcome.STOPPED or (facts.wants_stop and work.is_active)
+    if not stopped:
+        return ""
+    visited = [code for code in facts.times if code != lifecycle.STOPPING]
+    return visited[-1] if visited else ""
+
+
+def _pip(kind: Kind) -> str:
+    if kind in (Kind.SKIPPED, Kind.NEXT):
+        return ""
+    return str(LOOKS[kind][1])
+
+
+def _in_words(facts: Facts, found: list[tuple[Status, Kind]]) -> str:
+    for at, (status, kind) in enumerate(found, 1):
+        if kind == Kind.FAILED:
+            return f"Failed in stage {at} of 5: {status.label}"
+    for at, (status, kind) in enumerate(found, 1):
+        if kind in (Kind.WORKING, Kind.WAITING):
+            return f"Stage {at} of 5: {status.label}"
+    passed = sum(kind == Kind.PASSED for _, kind in found)
+    return f"{facts.work.row.label}, {passed} of 5 stages passed"
+
+
+def _row(facts: Facts, status: Status, kind: Kind) -> StageRow:
+    word, tone, icon, look = LOOKS[kind]
+    times = facts.times.get(status.code) if kind not in (Kind.NEXT, Kind.SKIPPED) else None
+    says = sentences.of(facts, status.code, str(kind))
+    row = StageRow(
+        status.code, status.label, kind, says.word or word, says.tone or str(tone), icon or ICONS[status.code], look, says,
+        begun=times.begun if times else None, ended=times.ended if times else None, note=_note(facts, status, kind),
+        current=status.code == facts.work.status or kind == Kind.FAILED and facts.is_over,
+    )
+    return _slow(facts, row)
+
+
+def _note(facts: Facts, status: Status, kind: Kind) -> str:
+    if kind == Kind.SKIPPED or status.code == lifecycle.RUNNING:
+        return ""
+    return usually(facts.usual(status.code))
+
+
+def _slow(facts: Facts, row: StageRow) -> StageRow:
+    """Amber where it takes longer than 9 of 10 did here, or where nodes are not heard."""
+    if row.kind not in (Kind.WORKING, Kind.WAITING) or row.begun is None:
+        return row
+    if facts.silent and row.kind == Kind.WORKING:
+        says = replace(row.says, more=sentences.silent(facts))
+        return replace(row, word="May be stuck", tone=Tone.LOOK, icon="alert-triangle", look="", says=says)
+    usual = facts.usual(row.code) if row.code != lifecycle.RUNNING else None
+    if usual and (facts.now - row.begun).total_seconds() > max(usual[1], 10):
+        return replace(row, word="Slow", tone=Tone.LOOK, note=f"{row.note}; slower than 9 of 10 here")
+    return row
