@@ -249,12 +249,13 @@ class Local(Backend):
         return True
 
     def _end_processes(self, token: str, folder: Path, uid: int | None, deadline: float) -> bool:
+        """By every sign there is; without a user of its own a command could shed its environment."""
         self._limits.end(token)
-        if uid is not None and not self._uids.end(uid, deadline):
-            return False
-        signs = [processes.carries(token), self._limits.holds(token)]
-        if uid is None:  # without a user of its own a command could shed the others
-            signs.append(processes.works_in(folder))
+        signs = [processes.carries(token)]
+        if uid is not None:
+            signs.append(self._uids.end(uid))
+        else:
+            signs += [processes.in_cgroup(self._limits.path(token)), processes.works_in(folder)]
         return processes.end(lambda pid: any(sign(pid) for sign in signs), deadline)
 
 

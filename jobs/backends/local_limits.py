@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -69,10 +69,9 @@ class Limits:
             if hierarchy.version == 2:
                 _try_write(top / "cgroup.kill", "1")
 
-    def holds(self, token: str) -> Callable[[int], bool]:
-        """Tells of a pid whether it is in one of the cluster's cgroups."""
-        inside = f"/{self._pool}/{token}/"
-        return lambda pid: bool(self.hierarchies) and inside in _read(Path(f"/proc/{pid}/cgroup"))
+    def path(self, token: str) -> str:
+        """Where the cluster's cgroups are, below the root of each hierarchy."""
+        return f"/{self._pool}/{token}/"
 
     def remove(self, token: str, deadline: float) -> bool:
         """Take the cluster's cgroups away; False if some are still busy at the deadline (of time.monotonic())."""

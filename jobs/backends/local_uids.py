@@ -55,12 +55,12 @@ class Uids:
         """Names of the folders in `home` that have a number, whether they still exist or not."""
         return {owner.name for owner in self._taken().values() if owner.parent == home}
 
-    def end(self, uid: int, deadline: float) -> bool:
-        """End everything that runs as this user; False if something is left at the deadline."""
+    def end(self, uid: int) -> processes.Belongs:
+        """SIGKILL to all that runs as this user now; returns the sign by which what is left can be told."""
         if not self.first <= uid <= self.last:
             raise ValueError(f"{uid} is not ours to end")
         processes.end_all_of(uid)
-        return processes.end(processes.runs_as(uid), deadline)
+        return processes.runs_as(uid)
 
     def clear(self, uid: int, deadline: float) -> bool:
         """Remove what the user left outside of its cluster, for its next bearer not to find it."""
@@ -99,7 +99,7 @@ class Uids:
 
     def _runs(self, uid: int) -> bool:
         runs = processes.runs_as(uid)
-        return any(runs(pid) for pid in processes.pids())
+        return any(runs(pid) and processes.start_time(pid) for pid in processes.pids())
 
     def _taken(self) -> dict[int, Path]:
         taken = {}

@@ -71,7 +71,7 @@ def eventually(question, seconds=20):
 
 def carrying(token):
     carries = processes.carries(token)
-    return [pid for pid in processes.pids() if carries(pid)]
+    return [pid for pid in processes.pids() if carries(pid) and processes.start_time(pid)]
 
 
 def agents(backend, token):

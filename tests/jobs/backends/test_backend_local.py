@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from backend_clouds import agents, carrying, destroy, ended_with, eventually, in_child, leftovers
 
+from jobs.backends import local_processes as processes
 from jobs.backends.base import State, TryAgain
 
 
@@ -227,7 +228,8 @@ def sleepers(backend, token, count):
 
 def belongs(backend, token, pid):
     uid = backend._uids.of(backend._folders.path(token))
-    return os.stat(f"/proc/{pid}").st_uid == uid if uid else backend._limits.holds(token)(pid)
+    belongs = processes.runs_as(uid) if uid else processes.in_cgroup(backend._limits.path(token))
+    return belongs(pid)
 
 
 def everybody():
