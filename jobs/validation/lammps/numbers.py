@@ -1,0 +1,145 @@
+"""Numbers that can't be: steps, time step, boxes, masses, grids of processors, memory.
+
+The one idea to know: only plain numbers are judged; what holds a variable is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from math import prod
+
+from ..base import Finding, Request, error, warning
+from ..plan import Step
+from .script import Command, Script, is_known, number
+
+_BASIS = {"sc": 1, "bcc": 2, "fcc": 4, "hcp": 4, "diamond": 8, "sq": 1, "sq2": 2, "hex": 2}
+_BYTES_PER_ATOM = 300  # with neighbours, at the very least
+
+
+def check(request: Request, step: Step, script: Script) -> Iterator[Finding]:
+    for command in script.commands:
+        judge = _JUDGES.get(command.name)
+        if judge:
+            yield from judge(command)
+        elif command.name == "processors":
+            yield from _processors(step, command)
+    yield from _threads(request, step, script)
+    yield from _memory(request, script)
+
+
+def _run(command: Command) -> Iterator[Finding]:
+    steps = command.word(0)
+    if not steps:
+        yield _wrong(command, "run has no number of steps", "run", "Write run N.")
+    elif is_known(steps) and not re.fullmatch(r"\d+", steps):
+        value = number(steps)
+        if value is None:
+            yield _wrong(command, f"run wants a number of steps, not {steps}", steps, "Write a whole number.")
+        else:
+            remedy = f"Write {int(value)}." if value >= 0 and value == int(value) else "Write a whole number, not below zero."
+            yield _wrong(command, f"run {steps}: the steps must be a whole number, not below zero", steps, remedy)
+
+
+def _timestep(command: Command) -> Iterator[Finding]:
+    value = number(command.word(0))
+    if value == 0:
+        yield warning(f"{command.where}: the time step is zero; nothing would move.", file=command.file, line=command.line,
+                      thing=command.word(0), remedy="Give a time step above zero.")  # fmt: skip
+    elif value is not None and value < 0:
+        yield _wrong(command, f"the time step is {command.word(0)}", command.word(0), "Give a time step above zero.")
+    elif value is None and is_known(command.word(0)):
+        yield _wrong(command, f"timestep wants a number, not {command.word(0) or 'nothing'}", command.word(0), "Give a number.")
+
+
+def _every(command: Command) -> Iterator[Finding]:
+    every = command.word(3)
+    if re.fullmatch(r"-?\d+", every) and int(every) <= 0:
+        yield _wrong(command, f"dump every {every} steps can't be", every, "Give a number above zero.")
+
+
+def _minimize(command: Command) -> Iterator[Finding]:
+    values = [number(word) for word in command.words[:4]]
+    if len(values) == 4 and values[0] == 0 and values[1] == 0:
+        yield warning(f"{command.where}: minimize with both tolerances 0 can never converge; it ends by its limits.",
+                      file=command.file, line=command.line, thing="minimize", remedy="Give a tolerance, for instance 1e-8.")  # fmt: skip
+    elif len(values) == 4 and any(value is not None and value < 0 for value in values):
+        yield _wrong(command, "minimize has a number below zero", "minimize", "Give numbers above zero.")
+
+
+def _region(command: Command) -> Iterator[Finding]:
+    if command.word(1) != "block":
+        return
+    bounds = [number(word) for word in command.words[2:8]]
+    for low, high, axis in zip(bounds[::2], bounds[1::2], "xyz", strict=False):
+        if low is not None and high is not None and low > high:
+            yield _wrong(command, f"the region {command.word(0)} runs from {low:g} to {high:g} in {axis}", command.word(0),
+                         "The lower bound must come first.")  # fmt: skip
+
+
+def _lattice(command: Command) -> Iterator[Finding]:
+    scale = number(command.word(1))
+    if scale is not None and scale <= 0:
+        yield _wrong(command, f"the lattice has the scale {command.word(1)}", command.word(1), "Give a number above zero.")
+
+
+def _mass(command: Command) -> Iterator[Finding]:
+    value = number(command.word(1))
+    if value is not None and value <= 0:
+        yield _wrong(command, f"the mass of type {command.word(0)} is {command.word(1)}", command.word(1), "Give a mass above zero.")
+
+
+def _create_box(command: Command) -> Iterator[Finding]:
+    if command.word(0) == "0":
+        yield _wrong(command, "create_box makes a box for 0 types of atoms", "0", "Give at least 1.")
+
+
+_JUDGES = {"run": _run, "timestep": _timestep, "dump": _every, "minimize": _minimize, "region": _region, "lattice": _lattice,
+           "mass": _mass, "create_box": _create_box}  # fmt: skip
+
+
+def _processors(step: Step, command: Command) -> Iterator[Finding]:
+    grid = [int(word) for word in command.words[:3] if word.isdigit()]
+    ranks = step.launcher.ranks if step.launcher else 1
+    if len(grid) == 3 and ranks and "-partition" not in step.argv and prod(grid) != ranks:
+        yield _wrong(command, f"processors {' '.join(map(str, grid))} makes {prod(grid)} parts, but {ranks} "
+                     f"rank{'s are' if ranks > 1 else ' is'} started", "processors", "Write processors * * * or start as many ranks.")  # fmt: skip
+
+
+def _threads(request: Request, step: Step, script: Script) -> Iterator[Finding]:
+    ranks = (step.launcher.ranks if step.launcher else 1) or 1
+    asked = next((command for command in script.of("package") if command.word(0) == "omp" and command.word(1).isdigit()), None)
+    count = int(asked.word(1)) if asked else 0
+    for at, word in enumerate(step.argv[:-2]):
+        if word in ("-pk", "-package") and step.argv[at + 1] == "omp" and (step.argv[at + 2] or "").isdigit():
+            count = int(step.argv[at + 2] or 0)
+    if count > 1 and ranks * count > request.cores >= ranks:
+        yield warning(f"LAMMPS would use {ranks} ranks with {count} threads each (omp), but there are {request.cores} cores.",
+                      file=asked.file if asked else step.file, line=asked.line if asked else step.line, thing="omp",
+                      remedy="Ranks times threads should not be more than the cores.")  # fmt: skip
+
+
+def _memory(request: Request, script: Script) -> Iterator[Finding]:
+    atoms, command = _atoms(script)
+    have = (request.memory or 0) * request.nodes
+    if command and have and atoms * _BYTES_PER_ATOM > have:
+        yield warning(f"{command.where} makes about {atoms:,.0f} atoms: they need at least {atoms * _BYTES_PER_ATOM / (1 << 30):.1f} "
+                      f"GiB of memory, the hardware has {have / (1 << 30):.1f} GiB.", file=command.file, line=command.line,
+                      thing="memory", remedy="Choose hardware with more memory, or a smaller model.")  # fmt: skip
+
+
+def _atoms(script: Script) -> tuple[float, Command | None]:
+    """Atoms of a lattice that fills a block, if the script is that simple."""
+    lattice = next(script.of("lattice"), None)
+    created = next(script.of("create_atoms"), None)
+    blocks = [command for command in script.of("region") if command.word(1) == "block" and "units" not in command.words]
+    if not lattice or not created or not blocks or lattice.word(0) not in _BASIS or created.word(1) not in ("box", "region"):
+        return 0.0, None
+    bounds = [number(word) for word in blocks[0].words[2:8]]
+    sides = [(high or 0) - (low or 0) for low, high in zip(bounds[::2], bounds[1::2], strict=False) if None not in (low, high)]
+    copies = [int(word) for command in script.of("replicate") for word in command.words[:3] if word.isdigit()]
+    return (prod(sides) * _BASIS[lattice.word(0)] * prod(copies), created) if len(sides) == 3 else (0.0, None)
+
+
+def _wrong(command: Command, what: str, thing: str, remedy: str) -> Finding:
+    return error(f"{command.where}: {what}.", file=command.file, line=command.line, thing=thing or command.name, remedy=remedy)
