@@ -106,7 +106,8 @@ def bar(done: float, label: str, more: float = 0, at: float | None = None, tone:
         parts += [_rect("bar-more", done, min(more, 100 - done)), _hatch(done, min(more, 100 - done))]
     if at is not None:
         parts.append(_rect("bar-mark", min(_share(at), 99.6), 0.4))
-    return format_html('<svg class="{}" role="img" aria-label="{}">{}</svg>', classes, label, format_html_join("", "{}", ((p,) for p in parts)))
+    drawn = format_html_join("", "{}", ((part,) for part in parts))
+    return format_html('<svg class="{}" role="img" aria-label="{}">{}</svg>', classes, label, drawn)
 
 
 @register.simple_block_tag

@@ -60,7 +60,8 @@ def test_fetching_keeps_what_is_served_and_builds_the_sprite(static, npm):
     kept = {str(path.relative_to(static / "node_modules")) for path in (static / "node_modules").rglob("*") if path.is_file()}
     assert kept == set(assets.SERVED)
     assert (static / "build" / "icons.svg").read_text().count("<symbol ") == len(assets.ICONS)
-    assert "--ignore-scripts" in npm()[0] and "--omit=dev" in npm()[0]
+    assert "--ignore-scripts" in npm()[0]
+    assert "--omit=dev" in npm()[0]
 
 
 def test_fetching_again_does_nothing_until_the_lock_changes(static, npm):
@@ -124,8 +125,10 @@ def test_the_sprite_has_a_symbol_for_each_icon_without_its_empty_shape(tmp_path)
     (tmp_path / "check.svg").write_text(ICON)
     text = assets.sprite(tmp_path, ["check"])
     assert text.count("<symbol ") == 1
-    assert 'id="check"' in text and 'd="M5 12l5 5l10 -10"' in text
-    assert "M0 0h24v24H0z" not in text and "ns0:" not in text
+    assert 'id="check"' in text
+    assert 'd="M5 12l5 5l10 -10"' in text
+    assert "M0 0h24v24H0z" not in text
+    assert "ns0:" not in text
 
 
 def test_an_icon_that_does_not_exist_is_named(tmp_path):
@@ -136,7 +139,8 @@ def test_an_icon_that_does_not_exist_is_named(tmp_path):
 def test_the_lock_file_has_checksums_and_no_addresses():
     text = (STATIC / "package-lock.json").read_text()
     packages = json.loads(text)["packages"]
-    assert "resolved" not in text and "://" not in text
+    assert "resolved" not in text
+    assert "://" not in text
     assert all(entry.get("integrity", "").startswith("sha512-") for name, entry in packages.items() if name)
     wanted = json.loads((STATIC / "package.json").read_text())
     assert packages[""]["dependencies"] == wanted["dependencies"]
@@ -166,7 +170,8 @@ def used_in_python():
                 yield node.value.value
             row = node.args if isinstance(node, ast.Call) else node.elts if isinstance(node, ast.Tuple) else []
             for tone, word in zip(row, row[1:], strict=False):
-                if ast.unparse(tone).startswith("Tone.") and isinstance(word, ast.Constant) and re.fullmatch(r"[a-z0-9-]+", str(word.value)):
+                named = isinstance(word, ast.Constant) and re.fullmatch(r"[a-z0-9-]+", str(word.value))
+                if ast.unparse(tone).startswith("Tone.") and named:
                     yield word.value
 
 
