@@ -112,23 +112,33 @@ def end_all_of(uid: int) -> None:
 
 def _kill(pid: int, belongs: Belongs) -> bool:
     """Signal it, provided that it still is who it was. Whether there was somebody alive to signal."""
-    if start_time(pid) is None:
-        return False
+    descriptor = None
     try:
-        descriptor = os.pidfd_open(pid)
-    except OSError:
-        return False
-    try:
-        if not belongs(pid):
+        descriptor = _held(pid)
+        if start_time(pid) is None or not belongs(pid):
             return False
-        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        if descriptor is None:
+            os.kill(pid, signal.SIGKILL)
+        else:
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
         return True
     except ProcessLookupError:
         return False
     except PermissionError:  # not ours to end, yet there: it counts as left
         return True
     finally:
-        os.close(descriptor)
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _held(pid: int) -> int | None:
+    """A descriptor that stays this process whatever becomes of the number; None where the kernel has none (before 5.3)."""
+    try:
+        return os.pidfd_open(pid)
+    except ProcessLookupError:
+        raise
+    except (OSError, AttributeError):
+        return None
 
 
 def _stat(pid: int) -> list[str]:

@@ -1,5 +1,6 @@
 """Clusters on this machine, with real processes: one agent a node, which outlives its creator, and nothing left behind."""
 
+import errno
 import json
 import os
 import signal
@@ -179,6 +180,15 @@ def test_processes_without_a_folder_are_found_by_destroy(local, spec, token):
     assert stray.wait() == -signal.SIGKILL
 
 
+def test_on_a_kernel_without_process_descriptors_too(local, spec, token, monkeypatch):
+    monkeypatch.setattr(os, "pidfd_open", refused)
+    backend = local()
+    backend.create(token, spec())
+    assert up(backend, token)
+    assert destroy(backend, token)
+    assert leftovers(backend, token) == []
+
+
 def test_destroy_spares_whoever_carries_another_token(local, token):
     other = subprocess.Popen(["sleep", "600"], env={"HEADRACE_TOKEN": f"{token}2", "PATH": os.environ["PATH"]})
     assert destroy(local(), token)
@@ -218,6 +228,10 @@ def test_no_lock_file_stays_of_a_cluster_that_was_refused_or_removed(local, spec
         backend.create(f"{token}1", spec())
     assert destroy(backend, token)
     assert not list((backend._folders.home / ".locks").glob("hrtest-*"))
+
+
+def refused(pid):
+    raise OSError(errno.ENOSYS, "no such call")
 
 
 def sleepers(backend, token, count):

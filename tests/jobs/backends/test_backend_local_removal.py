@@ -98,8 +98,8 @@ def test_folders_that_their_owner_made_read_only(tmp_path):
 
     def unprivileged():
         if AS_ROOT:
-            os.setgid(61183)
-            os.setuid(61183)
+            os.setgid(60681)
+            os.setuid(60681)
         os.chdir(tmp_path)
         os.makedirs("job/closed/inner/most")
         for path in ("job/closed/file", "job/closed/inner/file"):
@@ -122,8 +122,8 @@ def test_what_cannot_be_removed_is_told(tmp_path):
         parent.chmod(0o711)
 
     def stranger():
-        os.setgid(61183)
-        os.setuid(61183)
+        os.setgid(60681)
+        os.setuid(60681)
         assert remove(tmp_path, "job", now()) is False
 
     assert ended_with(in_child(stranger)) == 0

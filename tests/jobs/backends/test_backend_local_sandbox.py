@@ -1,4 +1,7 @@
-"""Walls on this machine, tried by commands that want out: from uids of their own, bubblewrap and Landlock."""
+"""Walls on this machine, tried by commands that want out: from uids of their own, bubblewrap and Landlock.
+
+Numbers from 60600 on are these tests' own: outside of the range that portals on this machine give out.
+"""
 
 import os
 import pwd
@@ -120,7 +123,7 @@ def test_clusters_made_at_once_get_different_uids(local, spec, token):
 
 @as_root
 def test_a_uid_rests_before_it_is_given_out_again(local, spec, token, place):
-    backend = local(uids=(60706, 60709), uid_folder=place / "uids")
+    backend = local(uids=(60600, 60603), uid_folder=place / "uids")
     owners = []
     for _ in range(3):
         backend.create(token, spec())
@@ -131,7 +134,7 @@ def test_a_uid_rests_before_it_is_given_out_again(local, spec, token, place):
 
 @as_root
 def test_without_a_free_uid_it_is_try_again(local, spec, token, place):
-    backend = local(uids=(61170, 61171), uid_folder=place / "uids")
+    backend = local(uids=(60610, 60611), uid_folder=place / "uids")
     for number in (1, 2):
         backend.create(f"{token}{number}", spec())
     with pytest.raises(TryAgain, match="are taken by other clusters"):
@@ -149,20 +152,20 @@ def test_a_number_that_an_account_has_is_never_given_out(place):
 
 
 def test_a_number_whose_cluster_is_gone_is_given_out_again(place):
-    uids = Uids(61172, 61172, place / "uids")
+    uids = Uids(60612, 60612, place / "uids")
     (place / "one").mkdir()
-    assert uids.take(place / "one") == uids.take(place / "one") == 61172
+    assert uids.take(place / "one") == uids.take(place / "one") == 60612
     with pytest.raises(TryAgain):
         uids.take(place / "two")
     (place / "one").rename(place / ".gone-one")
     with pytest.raises(TryAgain):
         uids.take(place / "two")
     (place / ".gone-one").rmdir()
-    assert uids.take(place / "two") == 61172
+    assert uids.take(place / "two") == 60612
 
 
 def test_nobody_elses_processes_are_ever_ended(place):
-    uids = Uids(61173, 61174, place / "uids")
+    uids = Uids(60613, 60614, place / "uids")
     for uid in (0, os.getuid(), 1000, 65534):
         with pytest.raises(ValueError, match="not ours to end"):
             uids.end(uid)
@@ -212,7 +215,7 @@ def test_a_machine_without_any_wall_says_so(local):
 def test_what_does_not_work_here_is_not_used(place, monkeypatch):
     monkeypatch.setattr("shutil.which", lambda name: "/bin/false")
     assert not Bubblewrap().works(place)
-    uids = Uids(61175, 61176, place / "uids")
+    uids = Uids(60615, 60616, place / "uids")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert not OwnUid.works(uids)
 
@@ -267,8 +270,8 @@ def test_without_root_all_of_it_works_too(place, agent, spec, token, run, kinds)
 
     def unprivileged():
         os.setgroups([])
-        os.setgid(61182)
-        os.setuid(61182)
+        os.setgid(60680)
+        os.setuid(60680)
         backend = Local("local", folder=place / "clusters", cores=4, python="/usr/bin/python3", sandboxes=kinds)
         assert backend.sandbox in kinds[1:], backend.about()
         assert "rlimit" in backend.about(), backend.about()
