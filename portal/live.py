@@ -44,7 +44,8 @@ class News:
         """What moved, by topic; empty after `timeout` seconds; None when the server is about to stop."""
         if not self._bell.is_set():
             try:
-                await asyncio.wait_for(self._bell.wait(), timeout)
+                async with asyncio.timeout(timeout):  # wait_for would swallow a cancellation that comes with the bell
+                    await self._bell.wait()
             except TimeoutError:
                 return {}
         if self.room.closed:
@@ -82,7 +83,8 @@ class Room:
         if self.closed:
             news.ring("", {})
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._ready.wait(), READY_SECONDS)
+            async with asyncio.timeout(READY_SECONDS):
+                await self._ready.wait()
 
     def leave(self, news: News) -> None:
         for topic in news.topics:
@@ -141,7 +143,7 @@ class Room:
         wanted = {topic.split(":", 1)[1] for topic in self.topics if topic.split(":", 1)[0] in TABLES}
         if not wanted:
             return
-        versions = await database_sync_to_async(_versions)(sorted(wanted))
+        versions = await database_sync_to_async(_versions, thread_sensitive=False)(sorted(wanted))
         for topic in list(self.topics):
             kind, _, public_id = topic.partition(":")
             if kind in TABLES and public_id in wanted:

@@ -135,7 +135,8 @@ class Listener:
         client = redis.asyncio.Redis.from_url(self.url, socket_timeout=None, socket_connect_timeout=TIMEOUT)
         try:
             pubsub = client.pubsub()
-            await asyncio.wait_for(pubsub.subscribe(channel()), TIMEOUT * 2)
+            async with asyncio.timeout(TIMEOUT * 2):
+                await pubsub.subscribe(channel())
             while True:
                 self._take(await pubsub.get_message(timeout=SILENCE) or await self._ask(pubsub))
                 self._failures = 0

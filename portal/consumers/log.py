@@ -83,7 +83,8 @@ class LogSocket(Socket):
     async def _rest(self, tail: Tail) -> None:
         """Until the tail or the viewer has news, or an info is due."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self.bell.wait(), max(0.001, self._due(tail.now)))
+            async with asyncio.timeout(max(0.001, self._due(tail.now))):
+                await self.bell.wait()
 
     def _due(self, now: Ended) -> float:
         """Seconds until the next info: at once if anything but the size has changed, else now and then."""

@@ -168,6 +168,7 @@ def test_all_versions_on_screen_are_one_query(django_assert_num_queries, owner):
     assert found == {work.topic: work.version for work in works}
 
 
+@pytest.mark.django_db(transaction=True)
 async def test_the_guard_outlives_a_database_that_is_away(hub, monkeypatch):
     calls = []
 
