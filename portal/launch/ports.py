@@ -39,7 +39,7 @@ def reachable(host: str) -> str:
     return ANY.get(host, host)
 
 
-def answers(address: str, timeout: float = 10) -> str:
+def answers(address: str, timeout: float = 2) -> str:
     """"" if the page really answers, else what was wrong. Follows redirects; asks no proxy."""
     headers = {"X-Forwarded-Proto": "https"} if settings.HTTPS else {}
     if settings.ALLOWED_HOSTS and "*" not in settings.ALLOWED_HOSTS:

@@ -12,8 +12,9 @@ from django.conf import settings
 from . import broker, folders, ports
 from .children import Child
 
-CELERY = (sys.executable, "-m", "celery", "-A", "portal")
-QUIET = ("--without-gossip", "--without-mingle", "--without-heartbeat")
+CELERY = (sys.executable, "-m", "celery", "--quiet", "-A", "portal")
+ALONE = ("--without-gossip", "--without-mingle", "--without-heartbeat")
+"""Workers need not know of one another: the leases in the database divide the work."""
 
 
 def environment(data: Path, host: str, port: int, redis_url: str) -> dict[str, str]:
@@ -38,8 +39,8 @@ def children(data: Path, host: str, port: int) -> list[Child]:
         redis_url = broker.url(path)
         found.append(("valkey", broker.command(path)))
     found += [
-        ("worker", [*CELERY, "worker", "--loglevel=WARNING", f"--hostname=worker@{os.getpid()}", *QUIET]),
-        ("beat", [*CELERY, "beat", "--loglevel=WARNING", f"--schedule={folders.run(data) / 'beat'}", "--pidfile="]),
+        ("worker", [*CELERY, "worker", "--loglevel=WARNING", f"--hostname=worker@{os.getpid()}", *ALONE]),
+        ("beat", [*CELERY, "beat", "--loglevel=WARNING", "--scheduler=celery.beat:Scheduler", "--pidfile="]),
         ("web", [sys.executable, "-m", "portal.server", "--host", host, "--port", str(port)]),
     ]
     known: Mapping[str, str] = environment(data, host, port, redis_url)

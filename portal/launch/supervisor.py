@@ -39,12 +39,12 @@ class Supervisor:
             signal.signal(number, self._asked)
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
-    def run(self, ready: Callable[[], bool]) -> None:
-        """Until a signal asks for the end. `ready` is asked again and again until it says True."""
+    def run(self, ready: Callable[[float], bool]) -> None:
+        """Until a signal asks for the end. `ready` is asked, with the seconds waited, until it says True."""
         waiting = True
         while not self.ending:
             self._start_due()
-            if waiting and ready():
+            if waiting and ready(time.time() - self.begun):
                 waiting = False
             self._wait(0.1 if waiting else self._next_start())
             self._bury()
@@ -80,7 +80,7 @@ class Supervisor:
             rotate(child.log)
 
     def _tell_death(self, child: Child, how: str) -> None:
-        pause, words = child.next_start - time.monotonic(), child.last_words()
+        pause, words = child.next_start - time.monotonic(), child.last_words() if "exit code" in how else ""
         self.say(f"{child.name} {how}; starting it again in {pause:.1f} s" + (f" (its last words: {words[:160]})" if words else ""))
 
     def _await(self, children: Sequence[Child], deadline: float) -> None:

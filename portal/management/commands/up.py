@@ -8,24 +8,29 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.checks import ERROR, run_checks
 from django.core.management import call_command
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.db import DatabaseError, connections
 
 from portal import assets
 from portal.launch import Refusal, folders, options, ports, processes
 from portal.launch.supervisor import Supervisor
 
+PATIENCE = 30.0
+"""Seconds until the first line that says that the page does not answer yet; each next one takes twice as long."""
+
 
 class Command(options.OneLineCommand):
     help = "Start Headrace: database, broker, worker, beat and web, in this terminal."
     requires_system_checks = ()
     requires_migrations_checks = False
+    _patience = PATIENCE
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--host", default=settings.HOST, help="address to listen on (HEADRACE_HOST)")
@@ -36,11 +41,12 @@ class Command(options.OneLineCommand):
     def handle(self, *args: Any, host: str, port: int, data: str, demo: bool, **others: Any) -> None:
         try:
             lock, port = self._check(Path(data).resolve(), host, port)
+            with lock:
+                self._prepare(demo)
+                self._serve(host, port)
         except Refusal as refusal:
-            raise CommandError(str(refusal)) from None
-        with lock:
-            self._prepare(demo)
-            self._serve(host, port)
+            self.stderr.write(f"up: {refusal}")
+            sys.exit(1)
 
     def _check(self, data: Path, host: str, port: int) -> Any:
         """Everything that can refuse to start does so here. Returns the lock and the port."""
@@ -60,13 +66,13 @@ class Command(options.OneLineCommand):
         try:
             assets.fetch(settings.BASE_DIR / "static")
         except assets.AssetsError as error:
-            raise CommandError(str(error)) from None
+            raise Refusal(str(error)) from None
         self.say("Database and catalogue ...")
         try:
             call_command("migrate", verbosity=0, interactive=False)
             seeds.sow()
         except DatabaseError as error:
-            raise CommandError(f"The database cannot be used: {str(error).strip().splitlines()[0]}") from None
+            raise Refusal(f"The database cannot be used: {str(error).strip().splitlines()[0]}") from None
         self._tell(seeds.ADMIN, seeds.admin())
         if demo:
             self._demo()
@@ -88,14 +94,17 @@ class Command(options.OneLineCommand):
         page = ports.url(host or "127.0.0.1", port) + "/"
         asked = ports.url(ports.reachable(host), port) + "/"
         children = processes.children(settings.DATA_DIR, host, port)
-        supervisor = Supervisor(children, folders.run(settings.DATA_DIR), self.say)
-        supervisor.run(lambda: self._ready(asked, page, supervisor))
+        Supervisor(children, folders.run(settings.DATA_DIR), self.say).run(partial(self._ready, asked, page))
 
-    def _ready(self, asked: str, page: str, supervisor: Supervisor) -> bool:
-        if ports.answers(asked):
-            return False
-        self.say(f"Ready: {page}")
-        return True
+    def _ready(self, asked: str, page: str, waited: float) -> bool:
+        """Asks for the page; says once that it answers, and now and then that it does not."""
+        wrong = ports.answers(asked)
+        if not wrong:
+            self.say(f"Ready: {page}")
+        elif waited > self._patience:
+            self._patience *= 2
+            self.say(f"No page yet after {waited:.0f} s: {wrong}; the log is {folders.log(settings.DATA_DIR) / 'web.log'}")
+        return not wrong
 
     def say(self, line: str) -> None:
         try:
