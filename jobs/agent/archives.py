@@ -7,10 +7,14 @@ import errno
 import hashlib
 import lzma
 import os
+import shutil
 import stat
+import subprocess
+import sys
 import tarfile
 import zipfile
 import zlib
+from contextlib import contextmanager
 from typing import IO, Any, Iterator, Tuple
 
 from .folder import Folder, Refused, parts
@@ -18,6 +22,7 @@ from .folder import Folder, Refused, parts
 MOST_MEMBERS = 1000000
 SPARE = 64 << 20  # bytes of the disk that an archive may not take
 _PIECE = 1 << 20
+_ZSTD = b"\x28\xb5\x2f\xfd"
 _IN_THE_WAY = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EEXIST, errno.EISDIR)
 _BROKEN = (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError, RuntimeError, NotImplementedError, ValueError)
 
@@ -41,12 +46,34 @@ def unpack(path: str, folder: Folder, base: bytes) -> Iterator[Tuple[bytes, str]
 
 
 def _tar(path: str, folder: Folder, base: bytes) -> Iterator[Tuple[bytes, str]]:
-    with tarfile.open(path, "r|*", encoding="utf-8", errors="surrogateescape") as archive:
+    with _plain(path) as file, tarfile.open(fileobj=file, mode="r|*", encoding="utf-8", errors="surrogateescape") as archive:
         for member in archive:
             name = base + member.name.encode("utf-8", "surrogateescape")
             with _said(member.name):
                 yield name, _tar_member(archive, member, name, folder, base)
             archive.members = []  # else it keeps every member for ever
+
+
+@contextmanager
+def _plain(path: str) -> Iterator[IO[bytes]]:
+    """The archive's file; zstd, which older Pythons can't read, goes through the machine's own program."""
+    with open(path, "rb", buffering=0) as file:  # unbuffered, so that seek() is true for another process too
+        packed = file.read(4) == _ZSTD
+        file.seek(0)
+        if not packed or hasattr(tarfile.TarFile, "zstopen"):
+            yield file
+            return
+        program = shutil.which("zstd")
+        if program is None:
+            raise Bad("the archive is packed by zstd, which this node can't read")
+        process = subprocess.Popen([program, "-dcq"], stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        assert process.stdout is not None
+        try:
+            yield process.stdout
+        finally:
+            process.stdout.close()
+            if process.wait() not in (0, -13) and sys.exc_info()[0] is None:
+                raise Bad("the archive can't be read: zstd says it is damaged")
 
 
 def _tar_member(archive: tarfile.TarFile, member: tarfile.TarInfo, name: bytes, folder: Folder, base: bytes) -> str:

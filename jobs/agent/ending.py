@@ -26,6 +26,12 @@ class Ending:
         if force:
             self.kill_at, self._asked = now, True
 
+    def again(self, now: float, grace: float) -> None:
+        """The command is over, but not all of its processes: they are asked, and get a grace of their own."""
+        if self.began is None:
+            self.began = now
+        self.kill_at, self._asked = min(self.kill_at or now + grace, now + grace), False
+
     def deadlines(self, walltime: Optional[float], paid: Optional[float]) -> None:
         """Replaces the times at which it ends by itself; None: never."""
         self._walltime, self._paid = walltime, paid

@@ -16,6 +16,7 @@ from .walk import walk
 from .wire import text
 
 NEWEST = 2000  # files named in a beat
+_ROOM = 400000  # bytes of a beat for their names
 _SHARE = 0.05  # of the time may go into looking through the job folder
 _FINE = 64  # processes up to which shared pages are told apart
 
@@ -42,13 +43,17 @@ class Health:
     def sample(self) -> Dict[str, Any]:
         """One beat's body."""
         now = time.monotonic()
-        family = [process for process in tree.descendants(self._holder, {os.getpid()}) if process.alive]
+        family = self.family()
         body: Dict[str, Any] = {"clock": time.time(), "monotonic": now, "processes": len(family)}
         body.update(self._rates(now, family))
         body.update(memory=_memory(family), memory_total=self._config.memory or self.memory_total())
         body.update(disk_free=shutil.disk_usage(self._config.workdir).free)
         body.update(self._files(now))
         return body
+
+    def family(self) -> List[tree.Process]:
+        """The living processes of the command."""
+        return [process for process in tree.descendants(self._holder, {os.getpid()}) if process.alive]
 
     @staticmethod
     def memory_total() -> int:
@@ -78,7 +83,7 @@ class Health:
             self._scan_due = now + (time.monotonic() - now) / _SHARE
         scan = self._scan
         body: Dict[str, Any] = {"disk_used": scan.disk, "bytes_total": scan.size, "files_total": scan.count}
-        body["files"] = [{"path": path, "size": size} for _, path, size in scan.newest]
+        body["files"] = list(_that_fit(scan))
         return body
 
 
@@ -99,6 +104,16 @@ def _look_through(config: Config) -> Scan:
     finally:
         folder.close()
     return Scan(disk, size, count, tuple(sorted(newest, reverse=True)))
+
+
+def _that_fit(scan: Scan) -> Iterator[Dict[str, Any]]:
+    """The newest files, as many as a report may hold."""
+    room = _ROOM
+    for _, path, size in scan.newest:
+        room -= 6 * len(path) + 40  # as JSON a letter may become six
+        if room < 0:
+            return
+        yield {"path": path, "size": size}
 
 
 def _memory(family: List[tree.Process]) -> int:

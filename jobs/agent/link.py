@@ -8,18 +8,20 @@ import os
 import socket
 import threading
 import time
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from . import marks, tree
+from .bell import Bell
 from .config import Config
 from .ending import LOST
 
 
 class Link:
-    """`news` is set whenever something happened; `holder` is the holder's pid."""
+    """`news` rings whenever something happened; `holder` is the holder's pid."""
 
     def __init__(self, config: Config, channel: socket.socket, log: Callable[[str], None]) -> None:
-        self.news = threading.Event()
+        self.news = Bell()
+        self.family: List[tree.Process] = []  # what was last seen of the command
         self.holder = os.getppid()
         self._config, self._channel, self._log = config, channel, log
         self._lock = threading.Lock()
@@ -44,7 +46,7 @@ class Link:
         """Everything is over. Without a holder its part is done here."""
         self._send({"do": "release"})
         if self._alone and self._config.head:
-            end_all(self._config)
+            end_all(self._config, self.family)
 
     def _send(self, message: Dict[str, Any]) -> None:
         with self._lock:
@@ -63,35 +65,39 @@ class Link:
                     break
             except OSError:
                 break
-            self.news.set()
+            self.news.ring()
         self._alone = True
         self._log("the holder is gone")
-        settle(self._config)
-        self.news.set()
+        settle(self._config, self.family)
+        self.news.ring()
 
 
-def settle(config: Config) -> None:
+def settle(config: Config, family: Sequence[tree.Process] = ()) -> None:
     """Without a holder: ends what is left of the command and writes down its exit, if that is not done already."""
     if not config.head:
         return  # the command is the head's
     begun = marks.exists(config.folder, marks.STARTED)
-    ended = end_all(config)
+    ended = end_all(config, family)
     if marks.exists(config.folder, marks.EXIT):
         return
     own = marks.read(config.folder, marks.ENDED)  # it ended by itself, only its tree was not yet cleared
     marks.write(config.folder, marks.EXIT, dict(own or _lost(config, begun), leftovers=ended))
 
 
-def end_all(config: Config) -> int:
-    """Kills every process of the command wherever it went; returns how many. The cluster's agents stay."""
+def end_all(config: Config, family: Sequence[tree.Process] = ()) -> int:
+    """Kills every process of the command wherever it went; returns how many. The cluster's agents stay.
+
+    `family`: processes that were seen to be the command's, whatever their environment says.
+    """
     ours = tree.family(os.getpid())
     uid = config.run_as[0] if config.run_as and config.run_as[0] != os.getuid() else None
 
     def found() -> List[tree.Process]:
         listed = [tree.look(pid) for pid in tree.in_cgroups(config.cgroups)]
-        below = tree.descendants(os.getpid())
-        everyone = tree.marked(config.token, uid) + below + [process for process in listed if process]
-        return [process for process in everyone if process.pid not in ours]
+        known = [process for process in family if tree.same(process.pid, process.starttime)]
+        roots = known + tree.marked(config.token, uid) + [process for process in listed if process]
+        below = [child for root in roots for child in tree.descendants(root.pid)]
+        return [process for process in roots + below if process.pid not in ours]
 
     return tree.kill_until_gone(found)
 

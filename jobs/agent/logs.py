@@ -4,11 +4,11 @@ The one idea: whoever has bytes gets a chunk's turn, round and round; with nothi
 somebody watches, else every 250 ms.
 """
 import os
-import threading
 import time
 from typing import Any, Callable, Dict, List, Optional
 
 from . import marks
+from .bell import Bell
 from .config import Config
 from .folder import Folder, Refused
 from .orders import Orders
@@ -30,8 +30,8 @@ class Logs:
         self._noted = ""
         self._folder: Optional[Folder] = None
         self._streams: Dict[str, Stream] = {}
-        self._final = threading.Event()
-        self._wake = threading.Event()
+        self._final = False
+        self._wake = Bell()
         self._began = time.monotonic()
         self.kept: List[Kept] = []
 
@@ -39,7 +39,7 @@ class Logs:
         """Sends until finish() was called and all is sent. Raises Released."""
         pause = FIRST_PAUSE
         while True:
-            final = self._final.is_set()
+            final = self._final
             try:
                 busy = self._round(final)
                 pause = FIRST_PAUSE
@@ -47,20 +47,21 @@ class Logs:
                 self._portal.wait(pause)
                 pause = longer(pause)
                 continue
-            if busy == 0 and final:
+            if not busy and final:
                 break
-            if busy <= 0:
-                self._rest(0.5 if busy < 0 else self._interval())
-        self.kept = [kept for stream in self._streams.values() for kept in stream.ended + [stream.finish()]]
+            if not busy:
+                self._rest(self._interval())
+        found = [stream for stream in self._streams.values() if stream.found or stream.name == STDOUT]
+        self.kept = [kept for stream in found for kept in stream.ended + [stream.finish()]]
 
     def finish(self) -> None:
         """The command is over: what is in the files now is all."""
-        self._final.set()
-        self._wake.set()
+        self._final = True
+        self._wake.ring()
 
     def wake(self) -> None:
         """Look now: orders changed."""
-        self._wake.set()
+        self._wake.ring()
 
     def _round(self, final: bool) -> int:
         """A turn for every stream; how many got on. Raises Unreachable."""
@@ -72,7 +73,6 @@ class Logs:
     def _rest(self, seconds: float) -> None:
         self._portal.check()
         self._wake.wait(seconds)
-        self._wake.clear()
 
     def _interval(self) -> float:
         waiting = any(stream.empty for stream in self._streams.values())

@@ -14,6 +14,7 @@ from . import link, marks, sandbox
 from .config import Broken, Config, load
 from .holder import Holder
 from .reporter import Reporter
+from .wire import Portal, Released
 
 
 def main(argv: List[str]) -> int:
@@ -23,16 +24,34 @@ def main(argv: List[str]) -> int:
         return 2
     try:
         config = load(argv[1])
+    except Broken as error:
+        return _broken(str(error))
+    try:
         lock = _prepare(config)
-    except (Broken, OSError) as error:
-        print("headrace-agent: %s" % error, file=sys.stderr)
-        return 1
+    except OSError as error:
+        _tell_failed(config, str(error))
+        return _broken(str(error))
     if lock is None or marks.exists(config.folder, marks.RELEASED):
         return 0
     if not config.foreground:
         return _detached(config, lock)
     _live(config, lock, _logger(config))
     return 0
+
+
+def _broken(message: str) -> int:
+    print("headrace-agent: %s" % message, file=sys.stderr)
+    return 1
+
+
+def _tell_failed(config: Config, message: str) -> None:
+    """The portal hears of it if it can; the exit code says it anyway."""
+    portal = Portal(config, lambda orders: None, lambda line: None)
+    tries = iter(range(3))
+    try:
+        portal.insist("failed", {"message": message}, give_up=lambda: next(tries) == 2)
+    except Released:
+        pass
 
 
 def _prepare(config: Config) -> Optional[int]:

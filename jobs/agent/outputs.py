@@ -37,7 +37,10 @@ class Item(NamedTuple):
 
 def save(config: Config, portal: Portal, given_up: Callable[[], bool], log: Callable[[str], None]) -> Dict[str, int]:
     """Saves all outputs and the manifest; returns {"files", "bytes", "skipped", "failed"}. Raises Released."""
-    saver = Saver(config, portal, given_up)
+    try:
+        saver = Saver(config, portal, given_up)
+    except OSError as error:
+        return Manifest(config, portal, [{"path": ".", "failed": "the job folder is gone: %s" % error.strerror}]).send()
     try:
         saver.run()
     except GivenUp:
@@ -212,8 +215,8 @@ class Big:
 class Manifest:
     """The lines on disk, sent in parts."""
 
-    def __init__(self, config: Config, portal: Portal) -> None:
-        self._path, self._portal = config.path(_MANIFEST), portal
+    def __init__(self, config: Config, portal: Portal, instead: Optional[List[Dict[str, Any]]] = None) -> None:
+        self._path, self._portal, self._instead = config.path(_MANIFEST), portal, instead
         self.totals = {"files": 0, "bytes": 0, "skipped": 0, "failed": 0}
 
     def send(self) -> Dict[str, int]:
@@ -231,10 +234,16 @@ class Manifest:
         return self.totals
 
     def _read(self) -> Iterator[bytes]:
+        for line in self._lines():
+            self._count(json.loads(line.decode("ascii")))
+            yield line
+
+    def _lines(self) -> Iterator[bytes]:
+        if self._instead is not None:
+            yield from (json.dumps(line).encode("ascii") + b"\n" for line in self._instead)
+            return
         with open(self._path, "rb") as file:
-            for line in file:
-                self._count(json.loads(line.decode("ascii")))
-                yield line
+            yield from file
 
     def _count(self, line: Dict[str, Any]) -> None:
         for kind in ("skipped", "failed"):

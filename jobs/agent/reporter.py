@@ -30,7 +30,6 @@ class Reporter:
         self._portal = Portal(config, self._orders.heard, log)
         self._link = Link(config, channel, log)
         self._logs: Optional[Logs] = None
-        self._news = threading.Event()
         self._spec: Dict[str, Any] = {}
 
     def run(self) -> int:
@@ -137,7 +136,6 @@ class Reporter:
             self._portal.check()
             left = 5.0 if until is None else max(0.0, until - time.monotonic())
             self._link.news.wait(min(left, 5.0))
-            self._link.news.clear()
 
     def _orders_changed(self) -> None:
         orders = self._orders
@@ -148,7 +146,7 @@ class Reporter:
             self._link.stop(orders.wish == FORCE, orders.grace)
         if self._logs:
             self._logs.wake()
-        self._link.news.set()
+        self._link.news.ring()
 
     def _poll_orders(self) -> None:
         pause = FIRST_PAUSE
@@ -167,14 +165,16 @@ class Reporter:
     def _beats(self) -> None:
         health = Health(self._config, self._link.holder)
         while True:
+            last = time.monotonic()
             try:
                 self._portal.tell("beat", health.sample())
-            except Unreachable as error:
+            except (Unreachable, OSError) as error:
                 self._log("beat: %s" % error)
-            due = time.monotonic() + (BEAT_WATCHED if self._orders.watched else BEAT)
-            while time.monotonic() < due and not (self._orders.watched and time.monotonic() > due - BEAT + BEAT_WATCHED):
-                self._portal.check()
-                time.sleep(0.25)
+            while time.monotonic() < last + (BEAT_WATCHED if self._orders.watched else BEAT):
+                self._link.family = health.family() or self._link.family
+                for _ in range(8):
+                    self._portal.check()
+                    time.sleep(BEAT_WATCHED / 8)
 
     def _thread(self, work: Callable[[], None]) -> threading.Thread:
         thread = threading.Thread(target=self._guarded, args=(work,), daemon=True)
@@ -191,7 +191,7 @@ class Reporter:
             self._log("reporter: %r" % error)
             os._exit(1)
         finally:
-            self._link.news.set()
+            self._link.news.ring()
 
 
 def _nonce(folder: str) -> str:

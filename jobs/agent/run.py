@@ -28,6 +28,7 @@ class Run:
         self._hosts: List[str] = []
         self._ending = Ending(60.0)
         self._main, self._hook = 0, 0
+        self._by_hook = False  # the command was asked by its own stop command, its tree got no signal
         self._begun_at, self._ended_at = 0.0, 0.0
         self._ended: Optional[Dict[str, Any]] = None
         self._leftovers: Set[Tuple[int, int]] = set()
@@ -111,7 +112,7 @@ class Run:
             self._terminate(self.living())
             return
         child = self._spawn(text)
-        self._hook = child.pid
+        self._hook, self._by_hook = child.pid, True
         os.write(child.gate, b"g")
         os.close(child.gate)
 
@@ -144,9 +145,9 @@ class Run:
             if not living:
                 self._conclude()
                 return
-            if self._ending.began is None and now - self._ended_at > SETTLE:
-                self._ending.grace = POLITE
-                self._ending.stop(now, None)
+            if now - self._ended_at > SETTLE and (self._ending.began is None or self._by_hook):
+                self._by_hook = False
+                self._ending.again(now, POLITE)
             if self._ending.began is not None:
                 self._leftovers.update((process.pid, process.starttime) for process in living if process.pid != self._hook)
         if self._ending.kill_due(now):

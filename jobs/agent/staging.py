@@ -9,13 +9,14 @@ import json
 import os
 import shutil
 import threading
+import time
 from http.client import HTTPException
 from typing import Any, Callable, Dict, Iterator, List
 
 from . import archives, marks
 from .config import Config
 from .folder import Folder, Refused
-from .wire import FIRST_PAUSE, Portal, Released, Unreachable, longer, raw, text
+from .wire import FIRST_PAUSE, Missing, Portal, Released, Unreachable, longer, raw, text
 
 INDEX = "staged.ndjson"  # a line for each file put in place: outputs leaves out what is still the same
 _PIECE = 1 << 20
@@ -52,7 +53,7 @@ class Stage:
         self._inputs: List[Dict[str, Any]] = list(spec.get("inputs") or [])
         self._folder = Folder(config.workdir, config.run_as)
         self._files, self._bytes = 0, 0
-        self._finished = threading.Event()
+        self._finished = False
         os.makedirs(config.path("staging"), mode=0o700, exist_ok=True)
 
     def run(self) -> Dict[str, int]:
@@ -64,7 +65,7 @@ class Stage:
                 for wanted in self._inputs:
                     self._one(wanted)
         finally:
-            self._finished.set()
+            self._finished = True
             self._folder.close()
         return {"files": self._files, "bytes": self._bytes}
 
@@ -104,6 +105,8 @@ class Stage:
                 had = file.tell()
                 try:
                     self._more(wanted, file, digest)
+                except Missing:
+                    raise Failed(wanted["name"], "the portal does not have this file any more")
                 except (Unreachable, HTTPException, ConnectionError, TimeoutError):
                     self._portal.drop()
                 if file.tell() == had:
@@ -168,7 +171,8 @@ class Stage:
     def _tell_progress(self) -> None:
         total = sum(int(wanted["size"]) for wanted in self._inputs)
         told = None
-        while not self._finished.wait(0.5):
+        while not self._finished:
+            time.sleep(0.5)
             body = {"files": self._files, "of_files": len(self._inputs), "bytes": min(self._bytes, total), "of_bytes": total}
             if body != told:
                 try:

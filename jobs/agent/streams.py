@@ -40,6 +40,11 @@ class Stream:
         """Nothing was sent yet."""
         return not self._offset and not self.generation
 
+    @property
+    def found(self) -> bool:
+        """There was such a file."""
+        return self._inode is not None
+
     def note(self) -> Dict[str, Any]:
         """What a later reporter must know, as JSON."""
         return {"generation": self.generation, "inode": self._inode, "seen": self._seen, "ended": self.ended}

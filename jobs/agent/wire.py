@@ -15,11 +15,16 @@ from .config import Config
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0  # seconds between tries
 _MEANT = (200, 400, 409, 413, 507)  # codes that say something of the report itself; the others are worth another try
-TIMEOUT = 60.0  # seconds for an answer; the portal holds a request for up to 25
+TIMEOUT = 40.0  # seconds for an answer; the portal holds a request for up to 25
+_NAP = 0.05
 
 
 class Unreachable(Exception):
     """No answer, half an answer, or one that says "later"."""
+
+
+class Missing(Unreachable):
+    """The portal has nothing under this address (404)."""
 
 
 class Released(Exception):
@@ -48,7 +53,6 @@ class Portal:
         self._base = "%s/nodes/%s/%d/" % (self._address.path, config.token, config.node)
         self._local = threading.local()
         self._answers = 0  # an answer to any thread ends the others' pauses
-        self._answered = threading.Condition()
         self._tls = self._context()
 
     def insist(self, report: str, body: Any = None, give_up: Optional[Callable[[], bool]] = None) -> Answer:
@@ -88,9 +92,11 @@ class Portal:
         """A GET whose body the caller reads, from an offset on. Raises Unreachable or Released."""
         response = self._exchange("GET", path, b"", {"Range": "bytes=%d-" % start} if start else {})
         if response.status not in (200, 206, 416):
-            self._judge(Answer(response.status, _parsed(self._read(response))))
-            self.drop()
-            raise Unreachable("%s: %d" % (path, response.status))
+            answer = Answer(response.status, _parsed(self._read(response)))
+            if answer.code == 404:
+                raise Missing(path)
+            self._judge(answer)
+            raise Unreachable("%s: %d" % (path, answer.code))
         return response
 
     def drop(self) -> None:
@@ -102,12 +108,11 @@ class Portal:
 
     def wait(self, seconds: float) -> None:
         """A pause that ends early when another thread reached the portal. Raises Released."""
-        with self._answered:
-            before = self._answers
-            self._answered.wait_for(lambda: self._answers != before or self.over.is_set(), seconds)
+        before, until = self._answers, time.monotonic() + seconds
+        while time.monotonic() < until and self._answers == before:
+            self.check()
+            time.sleep(_NAP)  # sleeps by the monotonic clock, as a Condition would not in older Pythons
         self.check()
-        if self._answers != before:
-            time.sleep(0.05)  # a portal that answers one report and refuses another is not to be stormed
 
     def check(self) -> None:
         """Raises Released once the portal let us go."""
@@ -120,19 +125,15 @@ class Portal:
             raise Released()
         if answer.code not in _MEANT:
             raise Unreachable("the portal says %d %s" % (answer.code, answer.body.get("message", "")))
-        with self._answered:
-            self._answers += 1
-            self._answered.notify_all()
+        self._answers += 1
         orders = answer.body.get("orders")
         if isinstance(orders, dict):
             self._heard(orders)
         return answer
 
     def release(self) -> None:
-        """Everything here is over; wakes every thread that waits."""
+        """Everything here is over; every thread that waits finds out."""
         self.over.set()
-        with self._answered:
-            self._answered.notify_all()
 
     def _exchange(self, method: str, path: str, data: bytes, headers: Dict[str, str]) -> http.client.HTTPResponse:
         self.check()

@@ -79,7 +79,7 @@ class Portal:
         self.server = _Server(("127.0.0.1", port), Handler)
         self.port = self.server.server_address[1]
         self.open = True
-        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, args=(0.005,), daemon=True).start()
 
     def stop(self):
         """As after kill -9: nobody listens, open connections break."""
@@ -128,6 +128,9 @@ class _Server(ThreadingHTTPServer):
         connection, address = super().get_request()
         self.connections.add(connection)
         return connection, address
+
+    def handle_error(self, request, client_address):
+        """Broken connections are part of the game."""
 
     def break_all(self):
         for connection in list(self.connections):
@@ -334,13 +337,13 @@ class Agent:
     def mark(self, name):
         return marks.read(str(self.folder), name)
 
-    def run(self, *commands, seconds=20.0, **spec):
+    def run(self, *commands, seconds=30.0, **spec):
         """Runs commands to the agent's last word and returns the exit report."""
         self.portal.spec.update(spec, commands=list(commands))
         self.start()
         return self.finished(seconds)
 
-    def finished(self, seconds=20.0):
+    def finished(self, seconds=30.0):
         until(lambda: self.portal.last("done"), seconds)
         return self.portal.last("exit")
 

@@ -1,7 +1,10 @@
 """Whatever dies when: the command starts at most once, no byte is lost or doubled, nothing is left alive."""
 
+import hashlib
 import os
 import signal
+
+from jobs.agent import tree
 
 
 LINES = "for i in $(seq 1 300); do echo line $i; sleep 0.005; done"
@@ -38,6 +41,25 @@ def test_holder_killed_is_lost_and_leaves_nothing(agent, portal, until):
     assert portal.log() == b"armed\n"
     portal.release()
     until(agent.gone)
+
+
+def test_lost_holder_leaves_nothing_that_hid_its_environment(agent, portal, until):
+    portal.orders["watched"] = True
+    portal.spec["commands"] = ["env -i setsid sleep 98765 & echo armed; sleep 600"]
+    agent.start()
+    until(lambda: any(beat["processes"] >= 3 for beat in portal.bodies("beat")))
+    agent.kill("holder")
+    assert agent.finished()["why"] == "lost"
+    hidden = [process for process in tree.everyone().values() if process.alive and _words(process.pid) == b"sleep\x0098765\0"]
+    assert hidden == []
+
+
+def _words(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
 
 
 def test_both_killed_and_started_again_is_lost_not_run_twice(agent, portal, until):
@@ -95,8 +117,6 @@ def test_start_after_the_release_does_nothing(agent, portal, until):
 
 
 def test_reporter_killed_while_staging_goes_on_where_it_was(agent, portal, until):
-    import hashlib
-
     data = os.urandom(4 << 20)
     portal.inputs["a1"] = data
     portal.spec.update(

@@ -1,6 +1,11 @@
 """A portal that is away, answers half, refuses, or hands the command to somebody else."""
 
 import os
+import shutil
+import ssl
+import subprocess
+
+import pytest
 
 LINES = "for i in $(seq 1 200); do echo line $i; sleep 0.005; done"
 EXPECTED = b"".join(b"line %d\n" % number for number in range(1, 201))
@@ -114,25 +119,15 @@ def test_wrong_secret_is_not_stormed(make_agent, portal, until):
     assert portal.heard == []
 
 
-def test_folder_that_can_not_be_made_is_one_line_and_an_error(make_agent):
-    import subprocess
-
+def test_folder_that_can_not_be_made_is_told_and_an_error(make_agent, portal):
     agent = make_agent(folder="/proc/no/such")
-    try:
+    with pytest.raises(subprocess.CalledProcessError) as failure:
         agent.start()
-    except subprocess.CalledProcessError as error:
-        assert error.returncode == 1
-    else:
-        raise AssertionError("started without a folder")
+    assert failure.value.returncode == 1
+    assert "/proc/no" in portal.last("failed")["message"]
 
 
 def test_log_goes_over_tls_with_a_ca_of_its_own(make_agent, portal, until, tmp_path):
-    import shutil
-    import ssl
-    import subprocess
-
-    import pytest
-
     if not shutil.which("openssl"):
         pytest.skip("needs openssl")
     key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"

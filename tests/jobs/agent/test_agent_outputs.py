@@ -51,37 +51,43 @@ def test_folder_that_becomes_a_link_saves_nothing_from_elsewhere(agent, portal):
     assert _manifest(portal)["sub"]["skipped"] == "symlink"
 
 
-@pytest.mark.parametrize(
-    "name",
-    [b"with space", b"-leading", b"quote'\"", b"new\nline", b"\xff\xfe", "emoji 🚀".encode(), b"a" * 255, b"%41&=?#+", b"back\\slash"],
-)
-def test_any_name_that_a_file_can_have(agent, portal, name):
-    (agent.base / "work").mkdir()
-    with open(os.fsencode(agent.work) + b"/" + name, "wb") as file:
-        file.write(b"content")
-    with open(os.fsencode(agent.work) + b"/big" + name[:200], "wb") as file:
-        file.write(b"b" * 1500000)
+NAMES = [
+    b"with space", b"-leading", b"quote'\"", b"new\nline", b"\xff\xfe", "emoji \U0001f680".encode(), b"a" * 255, b"%41&=?#+", b"back\\slash",
+]  # fmt: skip
+
+
+def test_any_name_that_a_file_can_have(agent, portal):
+    agent.work.mkdir()
+    expected = {}
+    for number, name in enumerate(NAMES):
+        for path, content in ((name, b"%d" % number), (b"big" + name[:200], b"%d" % number * 1500000)):
+            with open(os.fsencode(agent.work) + b"/" + path, "wb") as file:
+                file.write(content)
+            expected[path.decode("utf-8", "surrogateescape")] = content
     agent.run("true")
-    text = name.decode("utf-8", "surrogateescape")
-    big = (b"big" + name[:200]).decode("utf-8", "surrogateescape")
-    assert portal.files[text] == b"content"
-    assert len(portal.files[big]) == 1500000
-    assert set(_manifest(portal)) == {text, big}
+    assert portal.files == expected
+    assert set(_manifest(portal)) == set(expected)
+
+
+def test_job_folder_that_is_gone_ends_with_a_word(agent, portal):
+    agent.run("rm -rf \"$HOME\"")
+    assert _manifest(portal) == {".": {"path": ".", "failed": "the job folder is gone: No such file or directory"}}
 
 
 def test_many_small_files_go_in_batches(agent, portal):
-    agent.run("mkdir m; for i in $(seq 1 5000); do echo $i > m/$i; done", seconds=40)
+    agent.run("mkdir m; seq 5000 | split -l 1 -a 3 - m/", seconds=40)
     assert len(portal.files) == 5000
-    assert portal.files["m/4711"] == b"4711\n"
+    assert portal.files["m/aab"] == b"2\n"
     assert portal.batches <= 5
     assert portal.last("done")["files"] == 5000
 
 
 def test_saving_goes_on_after_the_reporter_died(agent, portal, until):
-    portal.spec["commands"] = ["mkdir m; for i in $(seq 1 2500); do echo $i > m/$i; done; head -c 20000000 /dev/zero > z"]
+    portal.spec["commands"] = ["mkdir m; seq 2500 | split -l 1 -a 3 - m/; head -c 20000000 /dev/zero > z"]
     portal.refuse["outputs/file"] = (503, {})
     agent.start()
-    until(lambda: len(portal.files) == 2500)
+    manifest = agent.folder / "manifest.ndjson"
+    until(lambda: manifest.exists() and manifest.read_bytes().count(b"\n") == 2500)
     agent.kill("reporter")
     batches = portal.batches
     portal.refuse.clear()
@@ -115,7 +121,7 @@ def test_failed_command_has_its_outputs_saved(agent, portal):
 
 
 def test_manifest_comes_in_parts(agent, portal):
-    agent.run("mkdir m; for i in $(seq 1 9000); do : > m/some-rather-long-file-name-so-that-lines-add-up-$i; done", seconds=60)
+    agent.run("mkdir m; cd m; touch $(seq -f some-rather-long-file-name-so-that-lines-add-up-%g 9000)", seconds=60)
     assert len(portal.manifest) >= 2
     assert all(len(part) <= 1 << 20 for part in portal.manifest.values())
     assert len(_manifest(portal)) == 9000

@@ -1,5 +1,10 @@
 """A command from hello to done: how it ends, and that nothing of it stays alive."""
 
+import hashlib
+import shutil
+import subprocess
+from pathlib import Path
+
 import pytest
 
 
@@ -23,8 +28,6 @@ def test_exit_is_told_as_it_was(agent, command, code, number):
 
 
 def test_output_arrives_byte_for_byte_with_its_hash(agent, portal):
-    import hashlib
-
     agent.run("echo out", "echo err >&2", "printf 'no end'")
     assert portal.log() == b"out\nerr\nno end"
     (stream,) = portal.last("done")["streams"]
@@ -125,10 +128,6 @@ def test_script_that_bash_can_not_read_fails_with_its_words(agent, portal):
 
 
 def test_agent_of_the_oldest_python_does_the_same(make_agent, portal):
-    import shutil
-    import subprocess
-    from pathlib import Path
-
     old = next(iter(sorted(Path.home().glob(".pyenv/versions/3.6.*/bin/python3"))), None) or shutil.which("python3.6")
     if old is None:
         pytest.skip("needs a Python 3.6")

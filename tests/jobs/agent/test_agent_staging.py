@@ -3,11 +3,16 @@
 import hashlib
 import io
 import os
+import shutil
 import stat
+import subprocess
 import tarfile
 import zipfile
 
 import pytest
+
+from jobs.agent import archives
+from jobs.agent.folder import Folder, Refused
 
 
 def _input(portal, name, data, id="a1", **extra):
@@ -110,37 +115,65 @@ def test_zip_with_modes_links_and_names(agent, portal):
     assert portal.log() == b"ran\numlautumlaut"
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        _tar(("/etc/hr-evil", tarfile.REGTYPE, b"x")),
-        _tar(("../evil", tarfile.REGTYPE, b"x")),
-        _tar(("a/../../evil", tarfile.REGTYPE, b"x")),
-        _tar(("link", tarfile.SYMTYPE, "/etc")),
-        _tar(("link", tarfile.SYMTYPE, "../..")),
-        _tar(("here", tarfile.SYMTYPE, "."), ("out", tarfile.SYMTYPE, "here/../../x")),
-        _tar(("link", tarfile.SYMTYPE, "dir"), ("dir", tarfile.DIRTYPE, ""), ("link/evil", tarfile.REGTYPE, b"x")),
-        _tar(("hard", tarfile.LNKTYPE, "/etc/passwd")),
-        _tar(("hard", tarfile.LNKTYPE, "../config.json")),
-        _tar(("fifo", tarfile.FIFOTYPE, "")),
-        _tar(("device", tarfile.CHRTYPE, "")),
-        _zip(("/etc/hr-evil", 0, "x")),
-        _zip(("../evil", 0, "x")),
-        _zip(("link", stat.S_IFLNK | 0o777, "/etc/passwd")),
-        _zip(("fifo", stat.S_IFIFO | 0o644, "")),
-        _tar(("a", tarfile.REGTYPE, b"x" * 100000), mode="w:")[:50000],
-        b"PK\x03\x04 no zip at all",
-        b"",
-    ],
-)
-def test_hostile_or_broken_archive_is_refused(agent, portal, until, data):
-    _input(portal, "case.tar", data, unpack=True)
+HOSTILE = [
+    _tar(("/etc/hr-evil", tarfile.REGTYPE, b"x")),
+    _tar(("../evil", tarfile.REGTYPE, b"x")),
+    _tar(("a/../../evil", tarfile.REGTYPE, b"x")),
+    _tar(("link", tarfile.SYMTYPE, "/etc")),
+    _tar(("link", tarfile.SYMTYPE, "../..")),
+    _tar(("here", tarfile.SYMTYPE, "."), ("out", tarfile.SYMTYPE, "here/../../x")),
+    _tar(("link", tarfile.SYMTYPE, "dir"), ("dir", tarfile.DIRTYPE, ""), ("link/evil", tarfile.REGTYPE, b"x")),
+    _tar(("hard", tarfile.LNKTYPE, "/etc/passwd")),
+    _tar(("hard", tarfile.LNKTYPE, "../config.json")),
+    _tar(("link", tarfile.SYMTYPE, "a"), ("hard", tarfile.LNKTYPE, "link")),
+    _tar(("fifo", tarfile.FIFOTYPE, "")),
+    _tar(("device", tarfile.CHRTYPE, "")),
+    _tar(("dir", tarfile.DIRTYPE, ""), ("dir", tarfile.REGTYPE, b"x")),
+    _tar(("file", tarfile.REGTYPE, b"x"), ("file/below", tarfile.REGTYPE, b"x")),
+    _zip(("/etc/hr-evil", 0, "x")),
+    _zip(("../evil", 0, "x")),
+    _zip(("link", stat.S_IFLNK | 0o777, "/etc/passwd")),
+    _zip(("fifo", stat.S_IFIFO | 0o644, "")),
+    _tar(("a", tarfile.REGTYPE, b"x" * 100000), mode="w:")[:50000],
+    _tar(("a", tarfile.REGTYPE, os.urandom(100000)))[:50000],
+    _zip(("a", 0, "x" * 1000))[:500],
+    b"PK\x03\x04 no zip at all",
+    b"",
+]
+
+
+@pytest.mark.parametrize("data", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_or_broken_archive_is_refused(tmp_path, data):
+    work, archive = tmp_path / "work", tmp_path / "archive"
+    work.mkdir()
+    archive.write_bytes(data)
+    with pytest.raises(archives.Bad, match="archive"):
+        list(archives.unpack(str(archive), Folder(str(work)), b""))
+    assert not os.path.exists("/etc/hr-evil")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["archive", "work"]
+    assert not (work / "dir" / "evil").exists()
+
+
+def test_refused_archive_is_told_with_the_file(agent, portal, until):
+    _input(portal, "case.tar", HOSTILE[1], unpack=True)
     error = _error(agent, portal, until)
     assert error["file"] == "case.tar"
-    assert "archive" in error["message"]
-    assert not os.path.exists("/etc/hr-evil")
-    assert not (agent.base / "evil").exists() and not (agent.work / "dir" / "evil").exists()
+    assert error["message"] == "../evil in the archive: a path with .."
     assert portal.bodies("go") == []
+
+
+@pytest.mark.skipif(not shutil.which("zstd"), reason="needs the program zstd")
+def test_zstd_goes_through_the_machines_own_program(agent, portal):
+    packed = subprocess.run(["zstd", "-c"], input=_tar(("a", tarfile.REGTYPE, b"data"), mode="w:"), stdout=subprocess.PIPE)
+    _input(portal, "x.tar.zst", packed.stdout, unpack=True)
+    agent.run("cat a")
+    assert portal.log() == b"data"
+
+
+def test_input_that_the_portal_does_not_have_fails_the_staging(agent, portal, until):
+    _input(portal, "deck.inp", b"heat")
+    portal.refuse["input/a1"] = (404, {})
+    assert "does not have" in _error(agent, portal, until)["message"]
 
 
 def test_archive_that_would_fill_the_disk_is_refused(agent, portal, until):
@@ -151,10 +184,18 @@ def test_archive_that_would_fill_the_disk_is_refused(agent, portal, until):
     assert "free on the node's disk" in _error(agent, portal, until)["message"]
 
 
-@pytest.mark.parametrize("name", ["../evil", "/etc/hr-evil", "a/../../evil", "", "a\0b"])
-def test_input_whose_name_leads_out_is_refused(agent, portal, until, name):
-    _input(portal, name, b"x")
-    assert _error(agent, portal, until)["file"] == name
+@pytest.mark.parametrize("name", [b"../evil", b"/etc/hr-evil", b"a/../../evil", b"", b".", b"a\0b"])
+def test_name_that_leads_out_is_refused(tmp_path, name):
+    (tmp_path / "work").mkdir()
+    folder = Folder(str(tmp_path / "work"))
+    with pytest.raises(Refused):
+        folder.create(name)
+    assert list((tmp_path / "work").iterdir()) == []
+
+
+def test_input_whose_name_leads_out_is_told(agent, portal, until):
+    _input(portal, "../evil", b"x")
+    assert _error(agent, portal, until)["file"] == "../evil"
     assert not (agent.base / "evil").exists()
 
 

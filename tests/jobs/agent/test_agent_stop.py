@@ -56,6 +56,16 @@ def test_stop_command_of_the_software_takes_the_place_of_sigterm(agent, portal, 
     assert portal.log() == b"armed\nwrote all\n"
 
 
+def test_leftovers_after_a_stop_command_do_not_wait_for_the_whole_grace(agent, portal, until):
+    portal.spec.update(commands=["sleep 600 & echo armed; until [ -e STOP ]; do sleep 0.02; done"], stop_command="touch STOP", grace=600)
+    portal.order(grace=600)
+    agent.start()
+    _started(portal, until)
+    portal.order(wish="stop")
+    exit = agent.finished()
+    assert (exit["code"], exit["leftovers"]) == (0, 1)
+
+
 def test_stop_command_that_fails_is_followed_by_sigterm(agent, portal, until):
     portal.spec.update(commands=["echo armed; exec sleep 1000"], stop_command="exit 3")
     agent.start()

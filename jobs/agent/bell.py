@@ -1,0 +1,32 @@
+"""A thread's bell: rung by one thread, waited for by another.
+
+The one idea: threading's own waits go by the wall clock in older Pythons, so a clock that is set back makes them sleep
+for an hour; poll() on a pipe does not.
+"""
+import os
+import select
+
+
+class Bell:
+    """Rung once or often, it wakes its waiter once."""
+
+    def __init__(self) -> None:
+        self._out, self._in = os.pipe()
+        for fd in (self._out, self._in):
+            os.set_blocking(fd, False)
+        self._poll = select.poll()
+        self._poll.register(self._out, select.POLLIN)
+
+    def ring(self) -> None:
+        try:
+            os.write(self._in, b"!")
+        except BlockingIOError:
+            pass  # it is ringing all over
+
+    def wait(self, seconds: float) -> None:
+        """Until it rings, at most so long."""
+        if self._poll.poll(max(0, int(seconds * 1000))):
+            try:
+                os.read(self._out, 65536)
+            except BlockingIOError:
+                pass
