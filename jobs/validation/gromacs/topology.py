@@ -1,0 +1,181 @@
+"""Topology (.top) of GROMACS and what it includes.
+
+The one idea to know: the force fields that GROMACS itself brings need not be uploaded. As soon as one is included, the
+names that it defines are not known here, and only files are judged.
+"""
+
+from __future__ import annotations
+
+import difflib
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ..base import Finding, Inputs, error
+from ..paths import check_read
+from ..plan import Step
+from ..text import byte_order_mark, lines, not_text
+from ..tree import is_windows
+from .coordinates import Gro
+from .parameters import Mdp
+
+_BROUGHT = re.compile(r"(amber(03|94|96|99|99sb|99sb-ildn|GS|14sb|19sb)|charmm27|gromos(43a1|43a2|45a3|53a5|53a6|54a7)|oplsaa)\.ff/.*|"
+                      r"(ff\w+|spce?|tip\dp|ions|flexspce?|flexwat-ferguson|sw|tip4pew)\.itp")  # fmt: skip
+_DIRECTIVES = """defaults atomtypes bondtypes constrainttypes pairtypes angletypes dihedraltypes nonbond_params implicit_genborn_params
+    implicit_surface_params cmaptypes moleculetype atoms virtual_sites1 virtual_sites2 virtual_sites3 virtual_sites4
+    virtual_sitesn bonds exclusions pairs pairs_nb angles dihedrals constraints settles polarization water_polarization
+    thole_polarization position_restraints angle_restraints angle_restraints_z distance_restraints orientation_restraints
+    dihedral_restraints system molecules intermolecular_interactions cmap dummies1 dummies2 dummies3 dummies4 dummiesn
+    virtual_sites""".split()
+_DEPTH = 20
+
+
+@dataclass
+class Topology:
+    name: str
+    findings: list[Finding] = field(default_factory=list)
+    complete: bool = True
+    molecule_types: dict[str, int] = field(default_factory=dict)  # name -> number of atoms
+    atom_types: set[str] = field(default_factory=set)
+    used_types: dict[str, tuple[str, int]] = field(default_factory=dict)  # type -> where it is used first
+    molecules: list[tuple[str, int, str, int]] = field(default_factory=list)  # (name, count, file, line)
+    directives: Counter[str] = field(default_factory=Counter)
+
+
+def read(inputs: Inputs, step: Step, name: str, mdp: Mdp | None) -> Topology:
+    top = Topology(name)
+    _Reader(inputs, step, top, mdp).file(name, [])
+    return top
+
+
+class _Reader:
+    def __init__(self, inputs: Inputs, step: Step, top: Topology, mdp: Mdp | None) -> None:
+        self.inputs, self.step, self.top = inputs, step, top
+        self.defined = mdp.defines if mdp else set()
+        self.unsure = mdp is None
+        self.searched = bool(mdp and "-I" in mdp.text("include"))
+        self.directive = ""
+        self.molecule = ""
+        self.branches: list[bool] = []
+
+    def file(self, name: str, above: list[str]) -> None:
+        if trouble := not_text(self.inputs, name):
+            self.top.findings.append(trouble)
+            self.top.complete = False
+            return
+        if mark := byte_order_mark(self.inputs, name, "grompp will misread line 1."):
+            self.top.findings.append(mark)
+        pending = ""
+        for line in lines(self.inputs, name, 3_000_000):
+            text = pending + line.text.split(";")[0].strip()
+            if text.endswith("\\"):
+                pending = text[:-1] + " "
+                continue
+            pending = ""
+            if text.startswith("#"):
+                self._macro(text, name, line.number, above)
+            elif text and all(self.branches):
+                self._line(text, name, line.number)
+
+    def _macro(self, text: str, name: str, number: int, above: list[str]) -> None:
+        word, _, rest = text[1:].strip().partition(" ")
+        rest = rest.strip()
+        if word in ("ifdef", "ifndef"):
+            self.branches.append((rest in self.defined) == (word == "ifdef"))
+            self.top.complete = self.top.complete and not self.unsure
+        elif word == "else" and self.branches:
+            self.branches[-1] = not self.branches[-1]
+        elif word == "endif" and self.branches:
+            self.branches.pop()
+        elif not all(self.branches):
+            return
+        elif word == "define":
+            self.defined.add(rest.split()[0] if rest else "")
+        elif word == "undef":
+            self.defined.discard(rest)
+        elif word.startswith("include"):
+            self._include(rest or word[7:], name, number, above)
+
+    def _include(self, rest: str, name: str, number: int, above: list[str]) -> None:
+        path = rest.strip().strip("\"<>'")
+        here = [*above, name]
+        places = [posixpath.normpath(posixpath.join(posixpath.dirname(name), path)), posixpath.normpath(posixpath.join(self.step.cwd or "", path))]
+        inside = next((place for place in places if place in self.step.tree.inputs), None)
+        if inside in here:
+            self.top.findings.append(error(f"{name} line {number} includes {path}, which includes itself: an endless loop.", file=name,
+                                           line=number, thing=path, remedy="Take one of the #include lines out."))  # fmt: skip
+        elif inside and len(here) < _DEPTH and inside not in self.step.tree.made:
+            self.file(inside, here)
+            return
+        elif not (inside or self.step.conditional or self.unsure or self.searched or _is_brought(path)):
+            self._missing(path, places, name, number)
+        self.top.complete = False
+
+    def _missing(self, path: str, places: list[str], name: str, number: int) -> None:
+        if not is_windows(path) and any(self.step.tree.exists(place) is not False for place in places):
+            return
+        cwd = posixpath.dirname(name)
+        found = check_read(self.step.tree, path, verb="includes", file=name, line=number, cwd=cwd,
+                           missing="It is neither uploaded nor part of GROMACS: upload it, or correct the name.")  # fmt: skip
+        self.top.findings += [found] if found else []
+
+    def _line(self, text: str, name: str, number: int) -> None:
+        if text.startswith("["):
+            self.directive = text.strip("[] \t").lower()
+            self.top.directives[self.directive] += 1
+            if self.directive not in _DIRECTIVES:
+                near = difflib.get_close_matches(self.directive, _DIRECTIVES, 1, 0.6)
+                self.top.findings.append(error(f"{name} line {number}: [ {self.directive} ] is no directive of GROMACS.", file=name,
+                                               line=number, thing=self.directive,
+                                               remedy=f"Did you mean [ {near[0]} ]?" if near else "Correct it."))  # fmt: skip
+            return
+        words = text.split()
+        if self.directive == "moleculetype":
+            self.molecule = words[0]
+            self.top.molecule_types[self.molecule] = 0
+        elif self.directive == "atoms" and self.molecule:
+            self.top.molecule_types[self.molecule] += 1
+            if len(words) > 1:
+                self.top.used_types.setdefault(words[1], (name, number))
+        elif self.directive == "atomtypes":
+            self.top.atom_types.add(words[0])
+        elif self.directive == "molecules" and len(words) > 1 and words[1].isdigit():
+            self.top.molecules.append((words[0], int(words[1]), name, number))
+
+
+def check(top: Topology) -> Iterator[Finding]:
+    yield from top.findings
+    if not top.complete:
+        return
+    for needed in ("defaults", "moleculetype", "system", "molecules"):
+        if not top.directives[needed]:
+            yield error(f"{top.name} has no [ {needed} ].", file=top.name, line=1, thing=needed, remedy=f"Add [ {needed} ].")
+    for name, _, file, line in top.molecules:
+        if name not in top.molecule_types:
+            near = difflib.get_close_matches(name, list(top.molecule_types), 1, 0.5)
+            yield error(f"{file} line {line}: the molecule {name} has no [ moleculetype ].", file=file, line=line, thing=name,
+                        remedy=f"The nearest is {near[0]}." if near else "Define it, or include its .itp file.")  # fmt: skip
+    for kind, (file, line) in top.used_types.items():
+        if top.atom_types and kind not in top.atom_types:
+            near = difflib.get_close_matches(kind, list(top.atom_types), 1, 0.5)
+            yield error(f"{file} line {line}: the atom type {kind} is not in [ atomtypes ].", file=file, line=line, thing=kind,
+                        remedy=f"The nearest is {near[0]}." if near else "Define it.")  # fmt: skip
+    if top.molecules and sum(count for _, count, _, _ in top.molecules) == 0:
+        yield error(f"{top.name}: [ molecules ] counts 0 molecules.", file=top.name, thing="molecules", remedy="Give their numbers.")
+
+
+def check_counts(top: Topology, gro: Gro) -> Iterator[Finding]:
+    """As many atoms in the coordinates as in the topology."""
+    known = all(name in top.molecule_types for name, _, _, _ in top.molecules)
+    if not top.complete or not top.molecules or not known or gro.atoms is None or gro.findings:
+        return
+    total = sum(top.molecule_types[name] * count for name, count, _, _ in top.molecules)
+    if total != gro.atoms:
+        yield error(f"{gro.name} has {gro.atoms} atoms, {top.name} makes {total}.", file=top.name, line=top.molecules[-1][3],
+                    thing=str(total), remedy="Correct the numbers in [ molecules ].")  # fmt: skip
+
+
+def _is_brought(path: str) -> bool:
+    return bool(_BROUGHT.fullmatch(path))
