@@ -172,6 +172,7 @@ async def while_there(receive: Receive, work: Any) -> None:
     finally:
         working.cancel()
         gone.cancel()
+        await asyncio.gather(working, gone, return_exceptions=True)
 
 
 def headers_of(scope: Scope) -> dict[str, str]:
