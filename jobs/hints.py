@@ -10,11 +10,13 @@ from functools import cache
 
 import redis
 from django.conf import settings
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 LOST_AFTER = 1.0
 """Seconds after which a hint that nobody took counts as lost."""
 PATIENCE = 0.5
-"""Seconds that a click may lose to a Redis that does not answer."""
+"""Seconds that each of two tries may lose to a Redis that does not answer."""
 
 
 def reserve(queue: str) -> bool:
@@ -33,4 +35,5 @@ def _key(queue: str) -> str:
 
 @cache
 def _client() -> redis.Redis:
-    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE)
+    once_more = Retry(NoBackoff(), 1)  # a connection that died in the pool shows when it is used
+    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE, retry=once_more)
