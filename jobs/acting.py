@@ -1,63 +1,83 @@
-"""Performs the acts of a batch: outside any transaction, several at once, with the lease kept alive meanwhile."""
+"""Performs the acts of a batch outside any transaction, with the lease kept alive meanwhile.
+
+An act gets all facts of the batch that want it and answers with a step for each, so that it can ask the database once for
+all; what goes to the outside world goes through `side_by_side`, whose threads never touch the database.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from typing import Any, TypeVar
 
 from django.conf import settings
-from django.db import close_old_connections, connections
+from django.db import connections
 from django.utils import timezone
 
 from .models import Workload
-from .stages.base import Step, wait
+from .stages.base import Act, Facts, Step, flag
 
 log = logging.getLogger(__name__)
 
+LEASE = 45.0
+"""Seconds that a turn owns its rows; renewed while it acts."""
 RENEW = 10.0
-PAUSE_AFTER_BUG = 60.0
+T = TypeVar("T")
 
 
 def perform(steps: Sequence[Step], now: datetime, lease: str) -> list[Step]:
-    """The steps with every act done and replaced by its answer. An act that fails is a bug: pushed ahead and flagged."""
+    """The steps with every act done and replaced by its answer, until none wants an act any more."""
     if not any(step.act for step in steps):
         return list(steps)
-    acting = sum(step.act is not None for step in steps)
-    threads = min(getattr(settings, "HEADRACE_ACTS_AT_ONCE", 8), acting)
-    with _kept_alive(lease):
-        if threads <= 1:
-            return [_do(step, now) for step in steps]
-        with ThreadPoolExecutor(threads, thread_name_prefix="act", initializer=close_old_connections) as pool:
-            return list(pool.map(lambda step: _do_in_thread(step, now), steps))
+    done = [step for step in steps if step.act is None]
+    with kept_alive(lease):
+        wanting = [step for step in steps if step.act is not None]
+        while wanting:
+            answers = [answer for act, facts in _grouped(wanting) for answer in _guarded(act, facts, now)]
+            done += [step for step in answers if step.act is None]
+            wanting = [step for step in answers if step.act is not None]
+    return done
 
 
-def _do(step: Step, now: datetime) -> Step:
-    while step.act is not None:
-        try:
-            step = step.act(step.facts, now)
-        except Exception as error:
-            log.exception("acting for %s failed", step.work.public_id)
-            failed = wait(step.facts, PAUSE_AFTER_BUG)
-            failed.fields = {"flagged": f"{type(error).__name__}: {error}"[:2000]}
-            return failed
-    return step
+def _grouped(steps: Sequence[Step]) -> list[tuple[Act, list[Facts]]]:
+    groups: dict[Act, list[Facts]] = {}
+    for step in steps:
+        groups.setdefault(step.act, []).append(step.facts)  # type: ignore[arg-type]
+    return list(groups.items())
 
 
-def _do_in_thread(step: Step, now: datetime) -> Step:
-    if step.act is None:
-        return step
+def _guarded(act: Act, facts: list[Facts], now: datetime) -> list[Step]:
+    """A bug in one row must not stop the others: the batch is redone row by row, the bad one is flagged."""
     try:
-        return _do(step, now)
-    finally:
-        connections.close_all()
+        return act(facts, now)
+    except Exception as error:
+        log.exception("%s failed for %s", act.__qualname__, [one.work.public_id for one in facts][:5])
+        if len(facts) == 1:
+            return [flag(facts[0], error)]
+        return [step for one in facts for step in _guarded(act, [one], now)]
+
+
+def side_by_side(call: Callable[[T], Any], items: Sequence[T]) -> list[Any]:
+    """`call` of every item, several at once; what it raises takes the place of its answer."""
+    def guarded(item: T) -> Any:
+        try:
+            return call(item)
+        except Exception as error:
+            return error
+
+    threads = min(getattr(settings, "HEADRACE_ACTS_AT_ONCE", 8), len(items))
+    if threads <= 1:
+        return [guarded(item) for item in items]
+    with ThreadPoolExecutor(threads, thread_name_prefix="act") as pool:
+        return list(pool.map(guarded, items))
 
 
 @contextmanager
-def _kept_alive(lease: str) -> Iterator[None]:
+def kept_alive(lease: str) -> Iterator[None]:
     """Renew the lease every RENEW seconds until the block ends; a quick block costs no query."""
     over = threading.Event()
     thread = threading.Thread(target=_renew, args=(lease, over), daemon=True, name="lease")
@@ -69,11 +89,8 @@ def _kept_alive(lease: str) -> Iterator[None]:
 
 
 def _renew(lease: str, over: threading.Event) -> None:
-    from .engine import LEASE
-
     try:
         while not over.wait(RENEW):
-            until = timezone.now() + timedelta(seconds=LEASE)
-            Workload.objects.filter(lease=lease).update(leased_until=until)
+            Workload.objects.filter(lease=lease).update(leased_until=timezone.now() + timedelta(seconds=LEASE))
     finally:
         connections.close_all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import cache
 from pathlib import Path
 
@@ -9,7 +10,14 @@ from django.conf import settings
 
 from . import agent
 
+_lock = threading.Lock()
+
+
+def path() -> str:
+    with _lock:
+        return _build()
+
 
 @cache
-def path() -> str:
+def _build() -> str:
     return str(agent.build(Path(settings.DATA_DIR) / "agent" / "headrace-agent.pyz"))

@@ -6,6 +6,8 @@ taken check whose worker died is taken over after TAKEN seconds.
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,59 +16,79 @@ from django.db.models import Q
 from django.utils import timezone
 
 from . import lifecycle, validation
+from .acting import side_by_side
 from .models import Check, Job, JobInput, touch
 
 TAKEN = 60
 """Seconds after which a check that was taken and not finished is free again."""
 
 
-def check_of(job: Job) -> Check:
-    """The Check row of this job, made if there is none yet."""
-    if job.checked_id is None:
-        job.checked = Check.objects.get_or_create(key=job.check_key())[0]
-        job.save(update_fields=["checked"])
-    return job.checked  # type: ignore[return-value]
-
-
-def take(check: Check, now: datetime) -> bool:
-    """True for one caller: the check is yours to do."""
-    free = Check.objects.filter(pk=check.pk, done__isnull=True)
-    free = free.filter(Q(taken__isnull=True) | Q(taken__lt=now - timedelta(seconds=TAKEN)))
-    return free.update(taken=now) == 1
-
-
-def perform(job: Job, check: Check) -> None:
-    """Check, write the findings down, and tell every job that waits for them."""
-    findings = run(job)
-    Check.objects.filter(pk=check.pk).update(findings=findings, files=job.inputs.count(), done=timezone.now())
-    touch(list(Job.objects.filter(checked=check).values_list("workload_id", flat=True)))
-
-
 def ahead(now: datetime, limit: int = 20) -> int:
     """Check what still waits in the queue, so that errors show now and not after two days; how many were checked."""
     waiting = Job.objects.filter(workload__status=lifecycle.QUEUED).filter(Q(checked__isnull=True) | Q(checked__done__isnull=True))
-    done = 0
-    for job in waiting.select_related("workload__coretype", "software__software", "checked").order_by("workload__submitted")[:limit]:
-        check = check_of(job)
-        if check.done is None and take(check, now):
-            perform(job, check)
-            done += 1
-    return done
+    rows = waiting.select_related("workload__coretype", "software__software", "checked").order_by("workload__submitted")[:limit]
+    return perform(list(rows), now)
 
 
-def run(job: Job) -> list[dict[str, Any]]:
-    """The findings for this job as it is now."""
-    uses = list(job.inputs.select_related("file"))
-    return [finding.as_dict() | {"fix": finding.fix} for finding in validation.run_apart(request_of(job, uses))]
+def perform(jobs: Sequence[Job], now: datetime) -> int:
+    """See to it that each job has its check and that every check that nobody else does is done; how many were done."""
+    uses = inputs_of(jobs)
+    _give_checks(jobs, uses)
+    todo: dict[int, Job] = {}
+    for job in jobs:
+        if job.checked.done is None and job.checked_id not in todo and _take(job.checked_id, now):
+            todo[job.checked_id] = job
+    requests = [request_of(job, uses[job.pk]) for job in todo.values()]
+    for job, findings in zip(todo.values(), side_by_side(validation.run_apart, requests), strict=True):
+        if isinstance(findings, Exception):
+            raise findings
+        _write(job, findings, len(uses[job.pk]))
+    return len(todo)
 
 
-def request_of(job: Job, uses: list[JobInput]) -> validation.Request:
+def inputs_of(jobs: Sequence[Job]) -> dict[int, list[JobInput]]:
+    """The inputs of many jobs in one query."""
+    found: dict[int, list[JobInput]] = defaultdict(list)
+    for use in JobInput.objects.filter(job__in=jobs).select_related("file").order_by("order", "pk"):
+        found[use.job_id].append(use)
+    return found
+
+
+def _give_checks(jobs: Sequence[Job], uses: Mapping[int, list[JobInput]]) -> None:
+    """Every job points at the Check row of its key; rows that are missing are made."""
+    keys = {job.pk: job.check_key(uses[job.pk]) for job in jobs}
+    Check.objects.bulk_create([Check(key=key) for key in sorted(set(keys.values()))], ignore_conflicts=True)
+    checks = {check.key: check for check in Check.objects.filter(key__in=set(keys.values()))}
+    new = [job for job in jobs if job.checked_id != checks[keys[job.pk]].pk]
+    for job in jobs:
+        job.checked = checks[keys[job.pk]]
+    Job.objects.bulk_update(new, ["checked"], batch_size=200)
+
+
+def _take(pk: int, now: datetime) -> bool:
+    """True for one caller: the check is yours to do."""
+    free = Check.objects.filter(pk=pk, done__isnull=True).filter(Q(taken__isnull=True) | Q(taken__lt=now - timedelta(seconds=TAKEN)))
+    return free.update(taken=now) == 1
+
+
+def _write(job: Job, findings: Sequence[validation.Finding], files: int) -> None:
+    """Write the findings down, and tell every job that waits for them."""
+    check = job.checked
+    check.findings = [finding.as_dict() | {"fix": finding.fix} for finding in findings]
+    check.files, check.done = files, timezone.now()
+    check.save(update_fields=["findings", "files", "done"])
+    active = Job.objects.filter(checked=check, workload__status__in=[lifecycle.QUEUED, lifecycle.VALIDATING])
+    touch(list(active.values_list("workload_id", flat=True)))
+
+
+def request_of(job: Job, uses: Sequence[JobInput]) -> validation.Request:
     work = job.workload
-    stored = validation.Stored([_stored(use) for use in uses])
-    inputs = validation.unpacked(stored, {use.name for use in uses if use.unpack}) if any(use.unpack for use in uses) else stored
+    stored: validation.Inputs = validation.Stored([_stored(use) for use in uses])
+    archives = {use.name for use in uses if use.unpack}
     return validation.Request(
         software=job.software.software.code, version=job.software.code, command=job.command, cores=work.total_cores,
-        nodes=work.nodes, memory=work.coretype.memory, inputs=inputs, environment=job.environment,
+        nodes=work.nodes, memory=work.coretype.memory, environment=job.environment,
+        inputs=validation.unpacked(stored, archives) if archives else stored,
     )
 
 
@@ -81,3 +103,9 @@ def _path(key: str) -> str | None:
         return default_storage.path(key)
     except NotImplementedError:
         return None
+
+
+def run(job: Job) -> list[dict[str, Any]]:
+    """The findings for a job as it is now, kept nowhere."""
+    uses = list(job.inputs.select_related("file"))
+    return [finding.as_dict() | {"fix": finding.fix} for finding in validation.run_apart(request_of(job, uses))]

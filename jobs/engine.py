@@ -19,18 +19,17 @@ from django.db.models import Q
 from django.utils import timezone
 
 from . import backends, checking, ledger, lifecycle, logs
-from .acting import perform
+from .acting import LEASE, perform
 from .models import Change, Cluster, Node, Outage, Workload, advance
 from .stages import queued, running, starting, stopping, validating
-from .stages.base import Facts, Step, wait
+from .stages.base import Facts, Step, flag
 
 log = logging.getLogger(__name__)
 
-LEASE = 45.0
-"""Seconds a turn owns its rows; renewed while it acts."""
-BATCH = 200
+LEAVING = (*lifecycle.REST_CODES, lifecycle.QUEUED)
+BATCH = 50 if settings.SQLITE else 200
+"""Rows a turn; on SQLite every writer waits while a batch is written down."""
 ROUNDS = 50
-PAUSE_AFTER_BUG = 60.0
 
 Decide = Callable[[Facts, datetime], Step]
 
@@ -47,8 +46,7 @@ def turn(queue: str, now: datetime | None = None) -> int:
     """Take turns of one stage until nothing of it is due; how many rows were handled."""
     handled = 0
     for _ in range(ROUNDS):
-        moment = now or timezone.now()
-        count = queued.turn(moment) if queue == lifecycle.QUEUED else _turn(queue, moment)
+        count = queued.turn(now or timezone.now()) if queue == lifecycle.QUEUED else _turn(queue, now)
         handled += count
         if not count:
             break
@@ -57,13 +55,14 @@ def turn(queue: str, now: datetime | None = None) -> int:
     return handled
 
 
-def _turn(code: str, now: datetime) -> int:
-    lease = secrets.token_hex(16)
+def _turn(code: str, given: datetime | None) -> int:
+    now, lease = given or timezone.now(), secrets.token_hex(16)
     rows = claim(code, now, lease, BATCHES.get(code, BATCH))
     if not rows:
         return 0
     steps = [_guarded(STAGES[code], facts, now) for facts in load(rows, now)]
     steps = perform(steps, now, lease)
+    now = given or timezone.now()  # acts take their time
     try:
         apply(steps, now, lease)
     except Exception:
@@ -132,32 +131,20 @@ def _guarded(decide: Decide, facts: Facts, now: datetime) -> Step:
         return flag(facts, error)
 
 
-def flag(facts: Facts, error: Exception) -> Step:
-    step = wait(facts, PAUSE_AFTER_BUG)
-    step.fields = {"flagged": f"{type(error).__name__}: {error}"[:2000]}
-    return step
-
-
 def apply(steps: Sequence[Step], now: datetime, lease: str) -> None:
     """Write the batch down in one transaction: transitions with their events, then the later looks."""
     free = {"lease": "", "leased_until": None}
     changes = [Change(s.work, s.to, reason=s.reason, detail=s.detail, fields={**s.fields, **free}) for s in steps if s.to]
     with transaction.atomic():
         moved = advance(changes, now, lease=lease) if changes else set()
-        for step in steps:
-            if step.to and step.work.pk in moved and step.facts.cluster is None and not step.work.row.holds:
-                _free_holds(step, now)
+        ledger.release_holds(_never_held_a_cluster(steps, moved), now)
         _look_later([step for step in steps if not step.to], now, lease)
 
 
-def _free_holds(step: Step, now: datetime) -> None:
-    """It leaves for the end, or for a new attempt, and never had a cluster whose release would settle its holds."""
-    if step.to in lifecycle.REST_CODES:
-        ledger.release_holds(step.work, now)
-    elif step.to == lifecycle.QUEUED:
-        step.work.attempt -= 1
-        ledger.release_holds(step.work, now)
-        step.work.attempt += 1
+def _never_held_a_cluster(steps: Sequence[Step], moved: set[int]) -> list[tuple[int, int]]:
+    """Attempts that end, or begin anew, without a cluster whose release would have settled their holds."""
+    left = [step for step in steps if step.work.pk in moved and step.facts.cluster is None and not step.work.row.holds]
+    return [(step.work.pk, step.work.attempt - (step.to == lifecycle.QUEUED)) for step in left if step.to in LEAVING]
 
 
 def _look_later(steps: Sequence[Step], now: datetime, lease: str) -> None:

@@ -37,7 +37,7 @@ def stage_times(workload: Workload) -> list[StageTime]:
 def _stays(events: Sequence[Event]) -> list[StageTime]:
     moves = [event for event in events if event.before != event.after]
     stays = []
-    for event, following in zip(moves, [*moves[1:], None], strict=True):
+    for event, following in zip(moves, [*moves[1:], None], strict=False):
         if event.after not in lifecycle.REST_CODES:
             stays.append(StageTime(event.after, event.at, following.at if following else None, event.attempt))
     return stays

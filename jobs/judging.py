@@ -1,15 +1,18 @@
-"""The verdict on a job: from its stored outputs and log to the words beside its status. Never raises."""
+"""The verdict on a job: from its stored outputs and log to the words beside its status. Reads what is stored, never the cluster."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, BinaryIO
 
 from django.core.files.storage import default_storage
 
 from . import logs, outputs, verdicts
-from .models import Cluster, Job
+from .acting import side_by_side
+from .checking import inputs_of
+from .endings import ending_of
+from .models import Cluster, Job, JobInput
 from .verdicts.base import Ending
 
 log = logging.getLogger(__name__)
@@ -20,11 +23,11 @@ STDOUT = "stdout"
 class Saved:
     """The job folder as the portal keeps it (verdicts.base.Files): outputs that arrived, inputs, and the log."""
 
-    def __init__(self, job: Job, cluster: Cluster) -> None:
+    def __init__(self, job: Job, cluster: Cluster, uses: Sequence[JobInput]) -> None:
         work = job.workload
         self.manifest = outputs.manifest(work.public_id, cluster.attempt)
         self.entries = {entry.path: entry for entry in self.manifest.all if entry.kind == "file" and entry.key}
-        self.inputs = {use.name: use.file for use in job.inputs.select_related("file")}
+        self.inputs = {use.name: use.file for use in uses}
         log_file = logs.path_of(logs.attempt_dir(work.public_id, cluster.attempt), STDOUT)
         self.log = log_file if log_file.exists() else None
 
@@ -48,22 +51,21 @@ class Saved:
         raise FileNotFoundError(name)
 
 
-def judge(job: Job, cluster: Cluster, stopped: bool) -> None:
-    """Write the verdict down. What a judge trips over is logged and leaves "unknown"."""
+def judge(batch: Sequence[tuple[Job, Cluster, bool]]) -> None:
+    """Write the verdicts down: (job, cluster, whether it was stopped) for each."""
+    uses = inputs_of([job for job, _, _ in batch])
+    asked = [(job, Saved(job, cluster, uses[job.pk]), ending_of(cluster.exit, stopped)) for job, cluster, stopped in batch]
+    for (job, _, _), found in zip(asked, side_by_side(_verdict, asked), strict=True):
+        job.verdict, job.verdict_detail = found["verdict"], found
+    Job.objects.bulk_update([job for job, _, _ in asked], ["verdict", "verdict_detail"], batch_size=200)
+
+
+def _verdict(asked: tuple[Job, Saved, Ending]) -> dict[str, Any]:
+    """What a judge trips over is logged and leaves "unknown"."""
+    job, saved, ending = asked
     try:
-        verdict = verdicts.judge(job.software.software.code, Saved(job, cluster), ending_of(cluster.exit, stopped), job.command, STDOUT)
-        found = verdict.as_dict() | {"at": verdict.at}
+        verdict = verdicts.judge(job.software.software.code, saved, ending, job.command, STDOUT if saved.log else None)
     except Exception:
-        log.exception("the verdict of %s failed", job.workload.public_id)
-        found = {"verdict": "unknown", "reason": "The result could not be judged.", "evidence": [], "advice": "", "at": ""}
-    job.verdict, job.verdict_detail = found["verdict"], found
-    Job.objects.filter(pk=job.pk).update(verdict=job.verdict, verdict_detail=found)
-
-
-def ending_of(report: Mapping[str, Any], stopped: bool = False) -> Ending:
-    """What the agent reported of the end (Cluster.exit) in the words of verdicts."""
-    pipe = report.get("pipe")
-    return Ending(
-        exit_code=report.get("code"), signal=report.get("signal"), pipe=tuple(pipe) if pipe else None,
-        stopped=stopped or report.get("why") in {"walltime", "unpaid", "wish"}, memory_killed=bool(report.get("memory_killed")),
-    )
+        log.exception("the verdict of a %s job failed", job.software.software.code)
+        return {"verdict": "unknown", "reason": "The result could not be judged.", "evidence": [], "advice": "", "at": ""}
+    return verdict.as_dict() | {"at": verdict.at}

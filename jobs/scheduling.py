@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cache
 
 from django.conf import settings
 
@@ -57,7 +58,9 @@ class Line:
     """The line of one pool while `decide` goes through the queue."""
 
     room: Room
-    ends: list[tuple[datetime, int]]
+    running: Callable[[], list[tuple[datetime, int]]]
+    """Loads when what runs in the pool ends by its walltime, with its cores; asked only if somebody must wait."""
+    begun: list[tuple[datetime, int]] = field(default_factory=list)
     head: Workload | None = None
     shadow: datetime | None = None
     spare: int = 0
@@ -84,7 +87,7 @@ def decide(
             decision.start.append(work)
             purse.hold(work, now)
             line.room.held += work.total_cores
-            line.ends.append((now + timedelta(seconds=work.walltime), work.total_cores))
+            line.begun.append((now + timedelta(seconds=work.walltime), work.total_cores))
         else:
             decision.waits[work.pk] = why
         line.ahead += why is not None and why.code in {"capacity", "place"}
@@ -156,7 +159,7 @@ def _keep_free(work: Workload, line: Line, now: datetime) -> None:
     if line.head is not None:
         return
     line.head, free = work, line.room.free or 0
-    for end, cores in sorted(line.ends):
+    for end, cores in sorted([*line.running(), *line.begun]):
         free += cores
         if free >= work.total_cores:
             line.shadow, line.spare = max(end, now), free - work.total_cores
@@ -180,16 +183,23 @@ def waiting_line(limit: int = 10_000) -> list[Workload]:
 
 
 def lines_of(coretypes: Sequence[Coretype], capacities: dict[str, dict[str, capacity.backends.Capacity]]) -> dict[Pool, Line]:
-    """A line a pool, with the ends of what runs in it by its walltime."""
-    made = {pool: Line(room, []) for pool, room in capacity.rooms(coretypes, capacities).items()}
-    running = Workload.objects.filter(status__in=lifecycle.STARTED_CODES).select_related("coretype")
+    """A line a pool of these coretypes."""
+    load = cache(lambda: _ends(capacities))
+    rooms = capacity.rooms(coretypes, capacities)
+    return {pool: Line(room, lambda pool=pool: load()[pool]) for pool, room in rooms.items()}  # type: ignore[misc]
+
+
+def _ends(capacities: dict[str, dict[str, capacity.backends.Capacity]]) -> dict[Pool, list[tuple[datetime, int]]]:
+    """When what runs ends by its walltime, and its cores, by pool."""
+    kinds = Coretype.objects.in_bulk()
     until = dict(Cluster.objects.filter(released__isnull=True).values_list("workload_id", "walltime_until"))
-    for work in running:
-        pool = capacity.pool_of(work.coretype, capacities)
-        if pool in made:
-            end = until.get(work.pk) or work.since + timedelta(seconds=work.walltime)
-            made[pool].ends.append((end, work.total_cores))
-    return made
+    found: dict[Pool, list[tuple[datetime, int]]] = defaultdict(list)
+    started = Workload.objects.filter(status__in=lifecycle.STARTED_CODES)
+    rows = started.values_list("pk", "coretype_id", "nodes", "cores", "since", "walltime")
+    for pk, kind, nodes, cores, since, walltime in rows:
+        end = until.get(pk) or since + timedelta(seconds=walltime)
+        found[capacity.pool_of(kinds[kind], capacities)].append((end, nodes * cores))
+    return found
 
 
 # --- explaining -------------------------------------------------------------------------------------------------------
@@ -272,7 +282,7 @@ def _before(one: Workload, other: Workload) -> bool:
 
 def _latest(order: Sequence[Workload], line: Line, now: datetime) -> datetime | None:
     """When the last of `order` starts if everything takes its whole walltime."""
-    free, ends, clock = line.room.free or 0, sorted(line.ends), now
+    free, ends, clock = line.room.free or 0, sorted(line.running()), now
     for work in order:
         while free < work.total_cores and ends:
             end, cores = ends.pop(0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import models
@@ -49,9 +50,9 @@ class Job(models.Model):
         )
         return copy
 
-    def check_key(self) -> str:
+    def check_key(self, uses: Sequence[JobInput]) -> str:
         """One key for the same bytes, command and size: a finished check of one job serves every other like it."""
-        inputs = [[use.name, use.file.sha256, use.unpack] for use in self.inputs.select_related("file").order_by("order", "pk")]
+        inputs = [[use.name, use.file.sha256, use.unpack] for use in uses]
         work = self.workload
         facts = [self.software_id, self.commands, self.environment, inputs, work.nodes, work.cores, work.coretype_id]
         return hashlib.sha256(json.dumps(facts).encode("utf-8", "surrogateescape")).hexdigest()

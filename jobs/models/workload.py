@@ -179,6 +179,7 @@ class Workload(models.Model):
     def _wish(self, wish: Wish, before: list[Wish], by: Any, now: datetime) -> bool:
         rows = Workload.objects.filter(pk=self.pk, status__in=[*lifecycle.ACTIVE_CODES, lifecycle.SUSPENDED], wish__in=before)
         with transaction.atomic():
+            list(self.clusters.filter(attempt=self.attempt).select_for_update().values_list("pk"))  # as the agents do: cluster first
             if not rows.update(wish=wish, wished_by=by, wished_at=now, due=now, version=F("version") + 1):
                 return False
             self.refresh_from_db()
@@ -251,7 +252,7 @@ def _advance_group(
     if len(ids) == 1:
         moved = set(ids) if rows.update(**values) else set()
     else:
-        moved = set(rows.select_for_update().values_list("pk", flat=True))
+        moved = set(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
         rows.filter(pk__in=moved).update(**values)
     done = [change for change in group if change.workload.pk in moved]
     Event.objects.bulk_create(
@@ -271,6 +272,8 @@ def touch(ids: list[int], now: datetime | None = None) -> None:
     """Facts about these workloads have changed: next version, due at once, told to everybody after commit."""
     now = now or timezone.now()
     with transaction.atomic():
+        if len(ids) > 1:
+            list(Workload.objects.filter(pk__in=ids).order_by("pk").select_for_update().values_list("pk"))
         Workload.objects.filter(pk__in=ids).update(version=F("version") + 1, due=now)
         rows = Workload.objects.filter(pk__in=ids).values_list("kind", "public_id", "version", "status")
         for kind, public, version, status in rows:

@@ -6,16 +6,14 @@ database), which the engine performs outside any transaction; its answer is agai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 from .. import lifecycle
-from ..judging import ending_of
 from ..lifecycle import Wish
 from ..models import Cluster, Node, Workload
-from ..verdicts.exit import explain
 
 
 @dataclass(frozen=True)
@@ -41,6 +39,11 @@ class Facts:
         return self.work.wish == Wish.FORCE_STOP
 
 
+Act = Callable[["Sequence[Facts]", datetime], "list[Step]"]
+"""Something outside the database, for all facts of a batch that want it; an answer for each."""
+PAUSE_AFTER_BUG = 60.0
+
+
 @dataclass
 class Step:
     """What comes next for one workload: a status (`to`), or an act, or only a later look (`again`, seconds)."""
@@ -50,7 +53,7 @@ class Step:
     reason: str = ""
     detail: str = ""
     fields: dict[str, Any] = field(default_factory=dict)
-    act: Callable[[Facts, datetime], Step] | None = None
+    act: Act | None = None
     again: float | None = None
 
     @property
@@ -61,6 +64,13 @@ class Step:
 def wait(facts: Facts, seconds: float | None = None) -> Step:
     """Look again later; by default as often as the table says."""
     return Step(facts, again=facts.work.row.every if seconds is None else seconds)
+
+
+def flag(facts: Facts, error: Exception) -> Step:
+    """A bug met this row: pushed ahead, and marked so that a person looks."""
+    step = wait(facts, PAUSE_AFTER_BUG)
+    step.fields = {"flagged": f"{type(error).__name__}: {error}"[:2000]}
+    return step
 
 
 def end(facts: Facts, reason: str, detail: str = "", failed_stage: str = "") -> Step:
@@ -91,8 +101,3 @@ def stopped_reason(facts: Facts) -> str:
         return "force-stopped"
     by = facts.work.wished_by_id
     return "stopped" if by is None or by == facts.work.owner_id else "stopped-by-admin"
-
-
-def in_words(exit_facts: Mapping[str, Any]) -> str:
-    """Exit code or signal as a sentence."""
-    return explain(ending_of(exit_facts)).sentence

@@ -13,17 +13,16 @@ from django.db import transaction
 from django.db.models import F
 
 from .. import capacity, ledger, lifecycle, scheduling
-from ..models import Change, Turn, Workload, advance
+from ..models import Change, Coretype, Turn, Workload, advance
 from ..signals import announce
 from .base import Facts, Step, end, stopped_reason
 
 
 def turn(now: datetime) -> int:
     """One pass over the queue; how many left it. Repeat while it returns something."""
-    queue = scheduling.waiting_line()
-    if not queue:
+    coretypes = list(Coretype.objects.filter(workloads__status=lifecycle.QUEUED).distinct())
+    if not coretypes:
         return 0
-    coretypes = list({work.coretype_id: work.coretype for work in queue}.values())
     capacities = capacity.snapshot(kind.backend for kind in coretypes)  # asks the backends, so before the transaction
     Turn.objects.get_or_create(name="queue")
     with transaction.atomic():

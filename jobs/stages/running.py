@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from .base import Facts, Step, end, in_words, stopped_reason, wait
+from ..endings import in_words
+from .base import Facts, Step, end, stopped_reason, wait
 
 OVERDUE = 120
 """Seconds past walltime or paid time after which an agent that should have stopped by itself is no longer waited for."""

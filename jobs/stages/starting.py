@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.utils import timezone
 
 from .. import agent_file, backends, ledger, lifecycle, tokens
+from ..acting import side_by_side
 from ..models import Cluster, Workload
 from ..signals import announce
-from .base import Facts, Step, end, retry, stopped_reason, wait
+from .base import Facts, Step, end, flag, retry, stopped_reason, wait
 
 PAUSE_NO_CAPACITY = 30.0
 """Seconds until a cluster is asked for again after the backend had no capacity."""
@@ -77,28 +79,35 @@ def _what_is_there(facts: Facts) -> str:
     return f"{len(facts.nodes)} of {cluster.nodes_wanted if cluster else 0} nodes up, {files} files staged"
 
 
-# --- the act ----------------------------------------------------------------------------------------------------------
-def ask(facts: Facts, now: datetime) -> Step:
-    """Save the token, then ask the backend. Both may be repeated after a crash."""
-    cluster = facts.cluster or note_cluster(facts.work, now)
-    try:
-        backends.get(cluster.backend).create(cluster.token, spec_of(facts.work, cluster.token))
-    except backends.NoCapacity as error:
-        _returned(cluster)
-        return _no_capacity(facts, str(error), now)
-    except backends.TryAgain as error:
-        Cluster.objects.filter(pk=cluster.pk).update(trouble=str(error)[:2000])
+# --- acts -------------------------------------------------------------------------------------------------------------
+def ask(batch: Sequence[Facts], now: datetime) -> list[Step]:
+    """Save the tokens, then ask the backends. Both may be repeated after a crash."""
+    clusters = note_clusters([facts.work for facts in batch], now)
+    pairs = [(facts, clusters[facts.work.pk]) for facts in batch]
+    wanted = [(backends.get(cluster.backend), cluster.token, spec_of(facts.work, cluster.token)) for facts, cluster in pairs]
+    answers = side_by_side(lambda want: want[0].create(want[1], want[2]), wanted)
+    steps = [_answered(facts, cluster, answer, now) for (facts, cluster), answer in zip(pairs, answers, strict=True)]
+    returned = [cluster.pk for (_, cluster), answer in zip(pairs, answers, strict=True) if _is_over(answer)]
+    Cluster.objects.filter(pk__in=returned, created__isnull=True).update(created=timezone.now(), trouble="")
+    return steps
+
+
+def _is_over(answer: object) -> bool:
+    """Whether the create call has surely returned, so that a destroy counts from now on."""
+    return answer is None or isinstance(answer, backends.NoCapacity | backends.Refused)
+
+
+def _answered(facts: Facts, cluster: Cluster, answer: object, now: datetime) -> Step:
+    if answer is None:
         return wait(facts)
-    except backends.Refused as error:
-        _returned(cluster)
-        return end(facts, "node-broken", str(error))
-    _returned(cluster)
-    return wait(facts)
-
-
-def _returned(cluster: Cluster) -> None:
-    """The create call is over: from now on a destroy counts."""
-    Cluster.objects.filter(pk=cluster.pk, created__isnull=True).update(created=timezone.now(), trouble="")
+    if isinstance(answer, backends.NoCapacity):
+        return _no_capacity(facts, str(answer), now)
+    if isinstance(answer, backends.Refused):
+        return end(facts, "node-broken", str(answer))
+    if isinstance(answer, backends.TryAgain):
+        Cluster.objects.filter(pk=cluster.pk).update(trouble=str(answer)[:2000])
+        return wait(facts)
+    return flag(facts, answer)  # type: ignore[arg-type]
 
 
 def _no_capacity(facts: Facts, detail: str, now: datetime) -> Step:
@@ -108,24 +117,29 @@ def _no_capacity(facts: Facts, detail: str, now: datetime) -> Step:
     return retry(facts, False, detail, PAUSE_NO_CAPACITY, now)
 
 
-def begin_billing(facts: Facts, now: datetime) -> Step:
+def begin_billing(batch: Sequence[Facts], now: datetime) -> list[Step]:
     """The first node is up: from now on money flows, and the agents must know until when."""
-    assert facts.cluster is not None
-    ledger.meter([facts.cluster.pk], now)
-    announce(f"orders:{facts.work.public_id}")
-    return wait(facts)
+    ledger.meter([facts.cluster.pk for facts in batch if facts.cluster], now)
+    for facts in batch:
+        announce(f"orders:{facts.work.public_id}")
+    return [wait(facts) for facts in batch]
 
 
-def note_cluster(work: Workload, now: datetime) -> Cluster:
-    """The row with the token, written before the backend hears of it; the price is noted here."""
+def note_clusters(works: Sequence[Workload], now: datetime) -> dict[int, Cluster]:
+    """The rows with the tokens, by workload id, written before a backend hears of them; the price is noted here."""
+    Cluster.objects.bulk_create([_new_cluster(work, now) for work in works], ignore_conflicts=True)
+    attempts = {work.pk: work.attempt for work in works}
+    rows = Cluster.objects.filter(workload__in=attempts)
+    return {cluster.workload_id: cluster for cluster in rows if cluster.attempt == attempts[cluster.workload_id]}
+
+
+def _new_cluster(work: Workload, now: datetime) -> Cluster:
     token = tokens.token_of(work)
-    return Cluster.objects.get_or_create(
-        workload=work, attempt=work.attempt,
-        defaults={
-            "token": token, "secret_hash": tokens.hash_of(tokens.secret_of(token)), "backend": work.coretype.backend,
-            "coretype": work.coretype, "nodes_wanted": work.nodes, "cores": work.cores, "price": work.coretype.price, "asked": now,
-        },
-    )[0]
+    return Cluster(
+        workload=work, attempt=work.attempt, token=token, secret_hash=tokens.hash_of(tokens.secret_of(token)),
+        backend=work.coretype.backend, coretype=work.coretype, nodes_wanted=work.nodes, cores=work.cores,
+        price=work.coretype.price, asked=now,
+    )
 
 
 def spec_of(work: Workload, token: str) -> backends.Spec:

@@ -6,15 +6,17 @@ and only then is the end written. Stopped is never shown while anything still ru
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.utils import timezone
 
 from .. import backends, capacity, judging, ledger, lifecycle
+from ..acting import side_by_side
 from ..lifecycle import ENDINGS, Outcome
-from ..models import Cluster
+from ..models import Cluster, Outage
 from ..signals import announce
-from .base import Facts, Step, end, stopped_reason, wait
+from .base import Facts, Step, end, flag, stopped_reason, wait
 from .running import silence, why_it_ended
 
 SAVE_LIMIT = 6 * 3600
@@ -57,52 +59,58 @@ def _may_destroy(facts: Facts, now: datetime) -> bool:
 
 
 # --- acts -------------------------------------------------------------------------------------------------------------
-def release(facts: Facts, now: datetime) -> Step:
-    """No more reports are taken, then the backend destroys; repeated until nothing is left."""
-    cluster = facts.cluster
-    assert cluster is not None
-    if Cluster.objects.filter(pk=cluster.pk, releasing__isnull=True).update(releasing=now):
-        announce(f"orders:{facts.work.public_id}", token=cluster.token)
-    try:
-        gone = backends.get(cluster.backend).destroy(cluster.token)
-    except (backends.TryAgain, backends.Refused) as error:
-        Cluster.objects.filter(pk=cluster.pk).update(trouble=str(error)[:2000])
-        return wait(facts, 5)
-    if not gone:
-        return wait(facts, RELEASE_PAUSE)
-    released = timezone.now() if facts.work.since <= timezone.now() else now
-    Cluster.objects.filter(pk=cluster.pk, released__isnull=True).update(released=released)
-    cluster.refresh_from_db()
+def release(batch: Sequence[Facts], now: datetime) -> list[Step]:
+    """No more reports are taken, then the backends destroy; repeated until nothing is left."""
+    ids = [facts.cluster.pk for facts in batch if facts.cluster]
+    if Cluster.objects.filter(pk__in=ids, releasing__isnull=True).update(releasing=now):
+        for facts in batch:
+            announce(f"orders:{facts.work.public_id}")
+    answers = side_by_side(lambda facts: backends.get(facts.cluster.backend).destroy(facts.cluster.token), batch)
+    gone = [facts for facts, answer in zip(batch, answers, strict=True) if answer is True]
+    moment = max(now, timezone.now())
+    Cluster.objects.filter(pk__in=[facts.cluster.pk for facts in gone], released__isnull=True).update(released=moment)
     capacity.forget()
-    return settle(facts, released)
+    return [_released(facts, answer, moment) for facts, answer in zip(batch, answers, strict=True)]
 
 
-def settle(facts: Facts, now: datetime) -> Step:
+def _released(facts: Facts, answer: object, moment: datetime) -> Step:
     cluster = facts.cluster
-    assert cluster is not None
-    ledger.settle(cluster.pk, _paid_end(facts), now)
-    cluster.refresh_from_db()
-    return decide(facts, now)
+    if answer is True:
+        cluster.released = moment
+        return Step(facts, act=settle)
+    if isinstance(answer, backends.TryAgain | backends.Refused):
+        Cluster.objects.filter(pk=cluster.pk).update(trouble=str(answer)[:2000])
+        return wait(facts, 5)
+    return flag(facts, answer) if isinstance(answer, Exception) else wait(facts, RELEASE_PAUSE)
 
 
-def _paid_end(facts: Facts) -> datetime:
+def settle(batch: Sequence[Facts], now: datetime) -> list[Step]:
+    """Pay until the confirmed release, free the rest; then the next decision."""
+    first = min((facts.cluster.exited for facts in batch if facts.cluster.exited), default=now)
+    outages = list(Outage.objects.filter(end__gt=first))
+    ends = {facts.cluster.pk: _paid_end(facts, outages) for facts in batch}
+    ledger.settle(ends, now)
+    for facts in batch:
+        facts.cluster.settled = now
+    return [decide(facts, now) for facts in batch]
+
+
+def _paid_end(facts: Facts, outages: Sequence[Outage]) -> datetime:
     """The confirmed release; for a lost cluster its last sign of life."""
     cluster = facts.cluster
-    assert cluster is not None
-    assert cluster.released is not None
     lost = facts.work.reason == "node-lost" and cluster.exited is None
     if lost and facts.heard is not None:
         return min(facts.heard, cluster.released)
-    return ledger.end_of_billing(cluster, cluster.released)
+    return ledger.end_of_billing(cluster.exited, cluster.released, outages)
 
 
 def _to_be_judged(facts: Facts) -> bool:
     return facts.work.kind == "job" and not facts.work.job.verdict and facts.cluster is not None and facts.cluster.exited is not None
 
 
-def judge(facts: Facts, now: datetime) -> Step:
-    judging.judge(facts.work.job, facts.cluster, stopped=facts.stops)
-    return decide(facts, now)
+def judge(batch: Sequence[Facts], now: datetime) -> list[Step]:
+    judging.judge([(facts.work.job, facts.cluster, facts.stops) for facts in batch])
+    return [decide(facts, now) for facts in batch]
 
 
 # --- the end ----------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ The check began at submit, so usually its result is only picked up here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from .. import checking, lifecycle
@@ -32,13 +33,9 @@ def _judge(facts: Facts, check: Check) -> Step:
     return Step(facts, lifecycle.STARTING, detail=words)
 
 
-def perform(facts: Facts, now: datetime) -> Step:
-    """Do the check, unless another worker is at it; its end is announced."""
-    job = facts.work.job
-    check = checking.check_of(job)
-    if check.done is None:
-        if not checking.take(check, now):
-            return wait(facts)
-        checking.perform(job, check)
-    check.refresh_from_db()
-    return _judge(facts, check)
+def perform(batch: Sequence[Facts], now: datetime) -> list[Step]:
+    """Do the checks that no other worker is at; the end of a check is announced."""
+    jobs = [facts.work.job for facts in batch]
+    checking.perform(jobs, now)
+    done = Check.objects.filter(pk__in={job.checked_id for job in jobs}, done__isnull=False).in_bulk()
+    return [_judge(one, done[one.work.job.checked_id]) if one.work.job.checked_id in done else wait(one) for one in batch]

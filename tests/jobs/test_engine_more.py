@@ -11,6 +11,7 @@ from jobs import backends, engine, gateway, lifecycle, rounds
 from jobs.models import Check, Event, Outage, Stray, Turn, Workload, advance
 from jobs.models.workload import Change
 from jobs.stages import running
+from jobs.stages.base import wait
 
 pytestmark = pytest.mark.django_db
 
@@ -190,7 +191,7 @@ def test_a_lease_is_taken_over_when_it_ends(clock):
 def test_a_fact_that_arrives_during_a_turn_is_not_slept_over(clock):
     work = starting(clock)
     rows = engine.claim("starting", clock.forward(60), "mine")
-    step = engine.wait(engine.load(rows, clock())[0])
+    step = wait(engine.load(rows, clock())[0])
     work.touch()
     engine.apply([step], clock(), "mine")
     work.refresh_from_db()

