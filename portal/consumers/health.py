@@ -30,7 +30,7 @@ class HealthSocket(Socket):
         self.directory = logs.attempt_dir(self.public_id, int(attempt))
         self.wake_agent = self.work.is_active and int(attempt) == self.work.attempt
         self.since, self.got = _seconds(self.query.get("since", "")), {}
-        self.marked = self.spoke = 0.0
+        self.marked, self.spoke = -WATCH, time.monotonic()
 
     async def may_stay(self) -> bool:
         return await visible_workload(self.public_id, self.user) is not None
