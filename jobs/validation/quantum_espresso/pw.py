@@ -1,0 +1,225 @@
+"""Values and cards of a deck of pw.x.
+
+The one idea to know: counts are said twice (nat and the positions, ntyp and the species), and pw.x stops, or worse
+goes on with fewer atoms, where they differ.
+"""
+
+from __future__ import annotations
+
+import difflib
+import posixpath
+import re
+from collections.abc import Iterator
+
+from ..base import Finding, Request, error, warning
+from ..plan import Step
+from ..tree import is_system, is_windows, resolve
+from .deck import CARDS, Deck, Namelist, Value
+from .variables import BROUGHT, CHOICES, INTEGERS, NAMELISTS, REALS, STRINGS
+
+_ORDER = ["control", "system", "electrons"]
+_POSITIVE = {"ecutwfc": "system", "ecutrho": "system", "nat": "system", "ntyp": "system", "conv_thr": "electrons",
+             "electron_maxstep": "electrons", "mixing_beta": "electrons", "dt": "control", "nbnd": "system"}  # fmt: skip
+
+
+def check(request: Request, step: Step, deck: Deck) -> Iterator[Finding]:
+    broken = bool(deck.findings)
+    yield from _namelists(deck)
+    for namelist in deck.namelists.values():
+        yield from _variables(deck, namelist)
+    yield from _numbers(deck)
+    if not broken:
+        yield from _cell(deck)
+        yield from _cards(deck)
+        yield from _counts(deck)
+        yield from _points(deck)
+    yield from _pseudopotentials(request, step, deck)
+
+
+def _namelists(deck: Deck) -> Iterator[Finding]:
+    for name, namelist in deck.namelists.items():
+        if name not in NAMELISTS:
+            near = difflib.get_close_matches(name, list(NAMELISTS), 1, 0.6)
+            if near:
+                yield _wrong(deck, namelist.line, f"&{name}", f"there is no namelist &{name}", f"Did you mean &{near[0]}?")
+    calculation = (deck.string("control", "calculation") or "scf").lower()
+    needed = [*_ORDER, *(["ions"] if calculation in ("relax", "md", "vc-relax", "vc-md") else []),
+              *(["cell"] if calculation in ("vc-relax", "vc-md") else [])]  # fmt: skip
+    for name in needed:
+        if name not in deck.namelists and not any(name in difflib.get_close_matches(n, [name], 1, 0.6) for n in deck.namelists):
+            yield _wrong(deck, 1, f"&{name}", f"there is no namelist &{name.upper()}, which {calculation} needs",
+                         f"Add &{name.upper()} and a / after it.")  # fmt: skip
+
+
+def _variables(deck: Deck, namelist: Namelist) -> Iterator[Finding]:
+    known = NAMELISTS.get(namelist.name)
+    if known is None:
+        return
+    for value in namelist.values.values():
+        if value.name not in known:
+            yield _unknown(deck, namelist, value, known)
+        elif value.name in STRINGS and value.string is None and "$" not in value.text and not value.text.startswith(("'", '"')):
+            yield _wrong(deck, value.line, value.name, f"{value.name} wants text in quotes, not {value.text[:40]}",
+                         f"Write {value.name}='{value.text[:40]}'.")  # fmt: skip
+        elif value.name in INTEGERS | REALS and "$" not in value.text:
+            yield from _numeric(deck, value)
+        if value.name in CHOICES and value.string is not None:
+            yield from _choice(deck, value)
+
+
+def _unknown(deck: Deck, namelist: Namelist, value: Value, known: frozenset[str]) -> Finding:
+    other = next((name for name, names in NAMELISTS.items() if value.name in names), None)
+    near = difflib.get_close_matches(value.name, sorted(known), 1, 0.7)
+    if other:
+        remedy = f"It belongs into &{other.upper()}."
+    else:
+        remedy = f"Did you mean {near[0]}?" if near else "Take it out or correct it."
+    make = error if near or other else warning
+    return make(f"{deck.name} line {value.line}: &{namelist.name} knows no variable {value.name}.", file=deck.name, line=value.line,
+                thing=value.name, remedy=remedy)  # fmt: skip
+
+
+def _numeric(deck: Deck, value: Value) -> Iterator[Finding]:
+    kind = "a whole number" if value.name in INTEGERS else "a number"
+    if value.number is None or (value.name in INTEGERS and value.number != int(value.number)):
+        if re.match(r"[-+\d.]", value.text) or re.match(r"[A-Za-z]+$", value.text):
+            yield _wrong(deck, value.line, value.name, f"{value.name} wants {kind}, not {value.text[:40]}", f"Write {kind}.")
+
+
+def _choice(deck: Deck, value: Value) -> Iterator[Finding]:
+    text = (value.string or "").lower()
+    allowed = [word.lower() for word in CHOICES[value.name].split()]
+    if text and text not in allowed and "$" not in text:
+        near = difflib.get_close_matches(text, allowed, 1, 0.5)
+        yield _wrong(deck, value.line, value.name, f"{value.name}='{value.string}' is not allowed",
+                     f"Did you mean '{near[0]}'?" if near else f"Choose one of {', '.join(allowed)}.")  # fmt: skip
+
+
+def _numbers(deck: Deck) -> Iterator[Finding]:
+    for name, namelist in _POSITIVE.items():
+        value = deck.value(namelist, name)
+        if value and value.number is not None and value.number <= 0:
+            never = " and can never be met" if name == "conv_thr" else ""
+            yield _wrong(deck, value.line, name, f"{name} is {value.text}{never}", "Give a value above zero.")
+    wave, density = deck.number("system", "ecutwfc"), deck.value("system", "ecutrho")
+    if wave and density and density.number and 0 < density.number < wave:
+        yield _wrong(deck, density.line, "ecutrho", f"ecutrho {density.text} is below ecutwfc {wave:g}", "Give at least 4 times ecutwfc.")
+    if "system" in deck.namelists and not deck.findings:
+        for name in ("ecutwfc", "nat", "ntyp", "ibrav"):
+            if deck.value("system", name) is None and deck.value("system", "space_group") is None:
+                line = deck.namelists["system"].line
+                near = difflib.get_close_matches(name, list(deck.namelists["system"].values), 1, 0.7)
+                yield _wrong(deck, line, name, f"&SYSTEM has no {name}", f"There is {near[0]}." if near else f"Add {name}.")
+
+
+def _cell(deck: Deck) -> Iterator[Finding]:
+    ibrav = deck.value("system", "ibrav")
+    if not ibrav or ibrav.number is None:
+        return
+    if ibrav.number == 0 and "CELL_PARAMETERS" not in deck.cards:
+        yield _wrong(deck, ibrav.line, "ibrav", "ibrav=0 needs the card CELL_PARAMETERS", "Add it, or choose an ibrav.")
+    elif ibrav.number != 0 and deck.value("system", "celldm") is None and deck.value("system", "a") is None:
+        yield _wrong(deck, ibrav.line, "celldm", f"ibrav={ibrav.text} needs celldm(1) or A", "Add the lattice parameter.")
+
+
+def _cards(deck: Deck) -> Iterator[Finding]:
+    for card in deck.cards.values():
+        for line, words in card.rows:
+            yield from _stray_card(deck, line, words)
+    for line, text in deck.strays:
+        yield from _stray_card(deck, line, text.split())
+    for name in ("ATOMIC_SPECIES", "ATOMIC_POSITIONS"):
+        if name not in deck.cards and "control" in deck.namelists and deck.value("system", "space_group") is None:
+            yield _wrong(deck, 1, name, f"there is no card {name}", f"Add {name}.")
+
+
+def _stray_card(deck: Deck, line: int, words: list[str]) -> Iterator[Finding]:
+    word = words[0].upper() if words else ""
+    if len(word) > 5 and "_" in word and word not in CARDS:
+        near = difflib.get_close_matches(word, CARDS, 1, 0.8)
+        if near:
+            yield _wrong(deck, line, word, f"{words[0]} is no card of pw.x and would be passed over", f"Did you mean {near[0]}?")
+
+
+def _counts(deck: Deck) -> Iterator[Finding]:
+    species = deck.cards.get("ATOMIC_SPECIES")
+    positions = deck.cards.get("ATOMIC_POSITIONS")
+    labels = {words[0].lower() for _, words in species.rows if words} if species else set()
+    ntyp, nat = deck.value("system", "ntyp"), deck.value("system", "nat")
+    rows = [(line, words) for line, words in positions.rows if len(words) >= 4 or _symmetric(deck)] if positions else []
+    if species and ntyp and ntyp.number and len(species.rows) != ntyp.number and all(len(words) >= 3 for _, words in species.rows):
+        yield _wrong(deck, ntyp.line, "ntyp", f"ntyp is {ntyp.text}, but ATOMIC_SPECIES lists {len(species.rows)}", "Make them agree.")
+    if positions and nat and nat.number and rows and len(rows) != nat.number and not _symmetric(deck) \
+            and len(rows) == len(positions.rows):  # fmt: skip
+        yield _wrong(deck, nat.line, "nat", f"nat is {nat.text}, but ATOMIC_POSITIONS lists {len(rows)} atoms", "Make them agree.")
+    for line, words in rows[:100_000]:
+        if labels and words and words[0].lower() not in labels and not any(finding for finding in deck.findings):
+            yield _wrong(deck, line, words[0], f"the species {words[0]} of ATOMIC_POSITIONS is not in ATOMIC_SPECIES",
+                         f"Defined are {', '.join(sorted(labels))}.")  # fmt: skip
+            return
+
+
+def _symmetric(deck: Deck) -> bool:
+    positions = deck.cards.get("ATOMIC_POSITIONS")
+    return deck.value("system", "space_group") is not None or bool(positions and positions.option.endswith("_sg"))
+
+
+def _points(deck: Deck) -> Iterator[Finding]:
+    points = deck.cards.get("K_POINTS")
+    if not points:
+        return
+    if points.option == "automatic":
+        words = points.rows[0][1] if points.rows else []
+        line = points.rows[0][0] if points.rows else points.line
+        if len(words) < 6:
+            yield _wrong(deck, line, "K_POINTS", f"K_POINTS automatic wants six numbers, not {len(words)}", "Write for instance 4 4 4 0 0 0.")
+        elif any(re.fullmatch(r"[-+]?\d+", word) and int(word) <= 0 for word in words[:3]):
+            yield _wrong(deck, line, "K_POINTS", f"the grid of k points is {' '.join(words[:3])}", "Give at least 1 in each direction.")
+    elif points.option in ("", "tpiba", "crystal", "tpiba_b", "crystal_b") and points.rows and points.rows[0][1]:
+        count = points.rows[0][1][0]
+        if count.isdigit() and len(points.rows) - 1 < int(count):
+            yield _wrong(deck, points.rows[0][0], "K_POINTS", f"K_POINTS announces {count} points and lists {len(points.rows) - 1}",
+                         "Correct the number.")  # fmt: skip
+
+
+def _pseudopotentials(request: Request, step: Step, deck: Deck) -> Iterator[Finding]:
+    species = deck.cards.get("ATOMIC_SPECIES")
+    value = deck.value("control", "pseudo_dir")
+    folder = value.string if value else None
+    if not species or step.conditional:
+        return
+    if value and folder and not is_system(folder) and (is_windows(folder) or folder.startswith("/") or
+                                                       step.cwd is not None and resolve(step.cwd, folder) is None):  # fmt: skip
+        yield _wrong(deck, value.line, folder, f"pseudo_dir is {folder}, a path of another machine or outside the job folder",
+                     "Upload the pseudopotentials and write pseudo_dir='.'.")  # fmt: skip
+        return
+    if step.environment.get("ESPRESSO_PSEUDO") or (folder and (is_system(folder) or folder.startswith(("$", "~")))):
+        return
+    for line, words in species.rows:
+        if len(words) >= 3 and not words[2].startswith("$"):
+            yield from _pseudopotential(step, deck, line, words[2], folder)
+
+
+def _pseudopotential(step: Step, deck: Deck, line: int, name: str, folder: str | None) -> Iterator[Finding]:
+    inside = resolve(step.cwd, posixpath.join(folder or ".", name)) if step.cwd is not None else None
+    if inside is None or (folder is not None and step.tree.exists(inside) is not False):
+        return
+    near = step.tree.nearest(inside)
+    if folder is None:
+        there = step.tree.exists(resolve(step.cwd or "", name) or "?")
+        yield warning(f"{deck.name} line {line}: the pseudopotential {name} is looked for in a folder of the installation, as pseudo_dir "
+                      "is not set.", file=deck.name, line=line, thing=name,
+                      remedy="Write pseudo_dir='.'." if there else "Upload it and write pseudo_dir='.'.")  # fmt: skip
+        return
+    at = {"file": deck.name, "line": line, "thing": name}
+    message = f"{deck.name} line {line} names the pseudopotential {name}, which is not among the uploaded files (pseudo_dir is {folder})."
+    if near and near.lower().endswith(name.lower()) or near and posixpath.basename(near) == name:
+        yield error(message, remedy=f"There is {near}.", **at)  # type: ignore[arg-type]
+    elif name in BROUGHT:
+        yield warning(message, remedy="Upload it, unless the installation brings it.", **at)  # type: ignore[arg-type]
+    else:
+        yield error(message, remedy=f"Did you mean {near}?" if near else "Upload it.", **at)  # type: ignore[arg-type]
+
+
+def _wrong(deck: Deck, line: int, thing: str, what: str, remedy: str) -> Finding:
+    return error(f"{deck.name} line {line}: {what}.", file=deck.name, line=line, thing=thing, remedy=remedy)
