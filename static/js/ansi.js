@@ -13,8 +13,8 @@ const NAMES = ["k", "r", "g", "y", "b", "m", "c", "w"];
 const FLAGS = { 1: "bold", 2: "dim", 3: "italic", 4: "line", 7: "turned", 9: "struck" };
 const UNSET = { 22: ["bold", "dim"], 23: ["italic"], 24: ["line"], 27: ["turned"], 29: ["struck"] };
 const SPECIAL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
-// CSI; strings that end with BEL or ESC \ (or with the line); two-character sequences
-const SEQUENCE = /\x1b(?:\[([0-9:;<=>?]*)[ -/]*([@-~])|[\]PX^_].*?(?:\x07|\x1b\\|$)|[ -/]*[0-~]|\[?.*$)/ys;
+// CSI, one that the line cuts off; strings up to BEL, ESC \ or the line's end; sequences of two or three characters
+const SEQUENCE = /\x1b(?:\[([0-?]*)[ -/]*([@-~])|\[[0-?]*[ -/]*$|[\]PX^_].*?(?:\x07|\x1b\\|$)|[ -/]*[0-~]|$)/ys;
 
 /** Reads a line: `style` is how the line before ended. Returns { runs: [{ text, style }], style }. */
 export function readLine(text, style = PLAIN) {
@@ -87,11 +87,15 @@ class Row {
     else if (final === "P") { this.cells.splice(this.at, n); this.styles.splice(this.at, n); }
   }
 
+  /** 0 to the end, 1 to the cursor, 2 all of it. */
   erase(which) {
-    if (which === 0) { this.cells.length = this.styles.length = Math.min(this.cells.length, this.at); return; }
-    const end = which === 1 ? Math.min(this.at + 1, this.cells.length) : this.cells.length;
-    this.cells.fill(" ", 0, end);
-    this.styles.fill(PLAIN, 0, end);
+    if (which === 1) {
+      const end = Math.min(this.at + 1, this.cells.length);
+      this.cells.fill(" ", 0, end);
+      this.styles.fill(PLAIN, 0, end);
+      return;
+    }
+    this.cells.length = this.styles.length = which === 2 ? 0 : Math.min(this.cells.length, this.at);
   }
 
   runs() {

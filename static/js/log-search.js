@@ -9,10 +9,10 @@ export class Search {
     this.clear();
     this.form = viewer.at("search");
     this.field = this.form?.querySelector("input");
-    this.form?.addEventListener("submit", (event) => { event.preventDefault(); this.run(1); });
-    this.field?.addEventListener("search", () => this.run(1));
-    viewer.at("next")?.addEventListener("click", () => this.step(1));
-    viewer.at("previous")?.addEventListener("click", () => this.step(-1));
+    this.form?.addEventListener("submit", (event) => { event.preventDefault(); this.queue(() => this.run(1)); });
+    this.field?.addEventListener("search", () => { if (!this.field.value) this.queue(() => this.run(1)); }); // its cross; Enter submits
+    viewer.at("next")?.addEventListener("click", () => this.queue(() => this.step(1)));
+    viewer.at("previous")?.addEventListener("click", () => this.queue(() => this.step(-1)));
   }
 
   clear() {
@@ -23,10 +23,15 @@ export class Search {
     this.here = -1;
   }
 
+  /** One thing after the other: a second click waits until the first one's hits are there. */
+  queue(act) {
+    this.turn = (this.turn ?? Promise.resolve()).then(act, act);
+  }
+
   async run(way) {
     const text = this.field.value.trim(), line = /^:\s*([\d,.\s]+)$/.exec(text);
     if (line) { location.hash = `L${line[1].replace(/\D/g, "")}`; this.viewer.toHash(); return; }
-    if (text === this.query) { this.step(way); return; }
+    if (text === this.query) { await this.step(way); return; }
     this.query = text;
     this.clear();
     this.viewer.view.forget();
