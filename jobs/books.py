@@ -14,7 +14,7 @@ from decimal import Decimal
 
 from django.db.models import F, Sum, Value
 
-from .models import Budget, Charge, Cluster, Hold, MoneyField, Unit
+from .models import Budget, Charge, Cluster, Hold, MoneyField, Unit, update_alike
 from .models.fields import rounded
 
 HOUR = 3600
@@ -82,9 +82,9 @@ class Books:
     def write(self) -> None:
         changed = [account for account in self.accounts if account.changed]
         clusters = [account.cluster for account in changed]
-        Cluster.objects.bulk_update(clusters, ["charged_until", "paid_until", "settled", "orders"], batch_size=200)
+        update_alike(clusters, ["charged_until", "paid_until", "settled", "orders"])
         holds = [hold for account in changed for hold in account.holds]
-        Hold.objects.bulk_update(holds, ["amount", "released"], batch_size=200)
+        update_alike(holds, ["amount", "released"])
         for pk, (spent, held) in sorted(self.moved.items()):
             Budget.objects.filter(pk=pk).update(spent=F("spent") + money(spent), held=F("held") + money(held))
         Charge.objects.bulk_create(self.charges)
@@ -121,7 +121,7 @@ class Account:
         if until == cluster.paid_until:
             return False
         cluster.paid_until, self.changed = until, True
-        cluster.orders += 1
+        cluster.orders += 1  # the row is locked
         return True
 
     def settle(self, end: datetime) -> bool:

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from . import lifecycle, validation
 from .acting import side_by_side
-from .models import Check, Job, JobInput, touch
+from .models import Check, Job, JobInput, touch, update_alike
 
 TAKEN = 60
 """Seconds after which a check that was taken and not finished is free again."""
@@ -62,7 +62,7 @@ def _give_checks(jobs: Sequence[Job], uses: Mapping[int, list[JobInput]]) -> Non
     new = [job for job in jobs if job.checked_id != checks[keys[job.pk]].pk]
     for job in jobs:
         job.checked = checks[keys[job.pk]]
-    Job.objects.bulk_update(new, ["checked"], batch_size=200)
+    update_alike(new, ["checked"])
 
 
 def _take(pk: int, now: datetime) -> bool:

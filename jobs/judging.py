@@ -12,7 +12,7 @@ from . import logs, outputs, verdicts
 from .acting import side_by_side
 from .checking import inputs_of
 from .endings import ending_of
-from .models import Cluster, Job, JobInput
+from .models import Cluster, Job, JobInput, update_alike
 from .verdicts.base import Ending
 
 log = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ def judge(batch: Sequence[tuple[Job, Cluster, bool]]) -> None:
     asked = [(job, Saved(job, cluster, uses[job.pk]), ending_of(cluster.exit, stopped)) for job, cluster, stopped in batch]
     for (job, _, _), found in zip(asked, side_by_side(_verdict, asked), strict=True):
         job.verdict, job.verdict_detail = found["verdict"], found
-    Job.objects.bulk_update([job for job, _, _ in asked], ["verdict", "verdict_detail"], batch_size=200)
+    update_alike([job for job, _, _ in asked], ["verdict", "verdict_detail"])
 
 
 def _verdict(asked: tuple[Job, Saved, Ending]) -> dict[str, Any]:

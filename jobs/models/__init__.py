@@ -1,5 +1,6 @@
 """The tables of the domain, a file a noun."""
 
+from .alike import update_alike
 from .audit import AuditEntry
 from .budget import Budget, Charge, Hold, Strictness, Unit
 from .catalogue import Coretype, Region, Software, SoftwareVersion
@@ -14,5 +15,5 @@ from .workload import Change, Event, Workload, advance, touch
 __all__ = [
     "AuditEntry", "Budget", "Change", "Charge", "Check", "Cluster", "Coretype", "Event", "Hold", "Installation", "Job", "JobInput",
     "Membership", "MoneyField", "Node", "Outage", "Project", "Region", "Software", "SoftwareVersion", "StoredFile", "Stray",
-    "Strictness", "Turn", "Unit", "Upload", "Workload", "advance", "micros", "touch",
+    "Strictness", "Turn", "Unit", "Upload", "Workload", "advance", "micros", "touch", "update_alike",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import string
 from datetime import datetime, timedelta
+from functools import cache
 
 from django.db import models
 from django.db.models import Q
@@ -24,7 +25,9 @@ class Installation(models.Model):
     made = models.DateTimeField(auto_now_add=True)
 
     @classmethod
+    @cache
     def code_of_this(cls) -> str:
+        """The code, made at the first call ever; asked for once a process."""
         row = cls.objects.order_by("pk").first() or cls.objects.get_or_create(pk=1, defaults={"code": "hr" + secrets.token_hex(2)})[0]
         return row.code
 
