@@ -26,6 +26,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     "health": (*HEAD, "line", "says", "nodes"),
     "timeline": (*HEAD, "line", "axis", "events"),
     "settings": (*HEAD, "line"),
+    "file": HEAD,
 }
 PARTS: dict[str, Callable[[Facts], Any]] = {
     "badges": head.badges, "headline": head.headline, "facts": head.facts_line, "stages": stages.rows, "line": stages.rows,

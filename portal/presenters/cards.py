@@ -93,8 +93,8 @@ def remedy(facts: Facts) -> Remedy | None:
 
 
 def _evidence(facts: Facts) -> list[Row]:
-    ending, work = facts.work.ending, facts.work
-    rows = [Row("Reason", ending.sentence if ending else work.reason)]
+    ending = facts.work.ending
+    rows = [Row("Reason", ending.sentence)] if ending and ending.code not in endings.BY_COMMAND and ending.sentence != endings.explained(facts)[0] else []
     exit = facts.cluster.exit if facts.cluster else {}
     if endings.short(facts):
         rows.append(Row("Command", endings.short(facts)))
@@ -259,7 +259,9 @@ def _command(facts: Facts) -> Step:
         return Step("Command ended", text, Tone.PASS, "check", cluster.exited)
     grace = facts.job.software.software.grace
     kill = facts.work.wished_at + timedelta(seconds=grace) if facts.work.wish == Wish.STOP and facts.work.wished_at else None
-    return Step("Command ending", "its whole process tree was told to end", Tone.WORK, "", None, kill, "killed if it has not ended" if kill else "")
+    if kill and kill > facts.now:
+        return Step("Command ending", "its whole process tree was told to end", Tone.WORK, "", None, kill, "killed, if it has not ended,")
+    return Step("Command ending", "what is left of its process tree is killed", Tone.WORK, "")
 
 
 def _saving(facts: Facts) -> Step:

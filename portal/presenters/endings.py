@@ -22,7 +22,7 @@ def explained(facts: Facts) -> tuple[str, str]:
     if ending.code == "findings" and facts.check and facts.check.findings:
         first = facts.check.findings[0]
         where = " ".join(filter(None, [first.get("file"), f"line {first['line']}" if first.get("line") else ""]))
-        return plural(facts.check.errors, "error"), cut(f"{where}: {first['message']}" if where else first["message"], 240)
+        return f"{plural(facts.check.errors, 'error')} in the input", cut(f"{where}: {first['message']}" if where else first["message"], 240)
     return ending.sentence, cut(facts.work.detail, 240)
 
 
@@ -43,11 +43,8 @@ def ending_of(facts: Facts) -> Ending:
 def advice(facts: Facts) -> list[str]:
     """What to try, the most exact first."""
     ending = facts.work.ending
-    found = []
-    if ending and ending.code in BY_COMMAND and facts.cluster:
-        found.append(exit_words(facts).advice)
-    if ending and ending.advice:
-        found.append(ending.advice)
+    exact = exit_words(facts).advice if ending and ending.code in BY_COMMAND and facts.cluster else ""
+    found = [exact or (ending.advice if ending else "")]
     if facts.job.verdict_detail.get("advice"):
         found.append(facts.job.verdict_detail["advice"])
     return list(dict.fromkeys(filter(None, found)))

@@ -93,7 +93,7 @@ def tabs(facts: Facts, page: str) -> list[Tab]:
     words_of = {"output": "Live output" if not facts.is_over else "Output"}
     count = {"files": _file_count(facts)}
     return [
-        Tab(words_of.get(code, word), reverse(view, args=[facts.work.public_id]), code == page, count.get(code, ""))
+        Tab(words_of.get(code, word), reverse(view, args=[facts.work.public_id]), code == ("files" if page == "file" else page), count.get(code, ""))
         for code, word, view in TABS
     ]
 

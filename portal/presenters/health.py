@@ -15,8 +15,6 @@ from .facts import SILENT, Facts
 from .text import plural
 from .values import Badge
 
-EVERY = 5
-"""Seconds between two questions of the charts."""
 CHARTS = (("cpu", "CPU", "cores in use"), ("memory", "Memory", "GiB"), ("disk", "Disk", "GiB in the job folder"), ("net", "Network", "MiB/s"))
 
 

@@ -20,15 +20,15 @@ def stop(facts: Facts, force: bool) -> Question:
     work = facts.work
     action, back = reverse("job-stop", args=[work.public_id]), reverse("job", args=[work.public_id])
     if facts.cluster is None:
-        return Question(f"Stop {work.name}?", "Stop", action, back, "Nothing runs yet. It ends at once and costs nothing.", "player-stop")
+        return Question(f"Stop {work.name}?", "Stop", action, back, "Nothing runs yet. It ends at once and costs nothing.", "player-stop", keep="Let it wait")
     if force:
         text = ("Its processes are killed at once and the cluster is handed back. Files that are not saved yet are given up; "
                 + _saved_words(facts))
-        return Question(f"Force stop {work.name}?", "Force stop", action, back, text, "bolt", "fail", loses=_unsaved(facts), fields=[("force", "1")])
+        return Question(f"Force stop {work.name}?", "Force stop", action, back, text, "bolt", "fail", "Let it save", loses=_unsaved(facts), fields=[("force", "1")])
     grace = facts.job.software.software.grace
     text = (f"The command is told to end and has {words.duration(grace)} to do so; what ignores that is killed. "
             "All files of the job folder are saved, then the cluster is handed back.")
-    return Question(f"Stop {work.name}?", "Stop", action, back, text, "player-stop")
+    return Question(f"Stop {work.name}?", "Stop", action, back, text, "player-stop", keep="Let it run")
 
 
 def delete(facts: Facts) -> Question:
@@ -42,7 +42,7 @@ def delete(facts: Facts) -> Question:
     if size:
         loses.append(("Its output as it was written", words.size(size)))
     text = f"Its {plural(len(facts.inputs), 'input file')} stay in My files, what it cost stays in the ledger."
-    return Question(f"Delete {work.name}?", "Delete", action, back, text, "trash", "fail", loses=loses)
+    return Question(f"Delete {work.name}?", "Delete", action, back, text, "trash", "fail", "Keep it", loses=loses)
 
 
 def _unsaved(facts: Facts) -> list[tuple[str, str]]:

@@ -152,4 +152,6 @@ def _start(kind: Coretype, cores: int) -> str:
         return ""
     if room.free >= cores and not room.queued:
         return f"{plural(cores, 'core')} of {kind} free now ({timezone.localtime():%H:%M}): likely to start at once."
+    if room.free >= cores:
+        return f"{plural(cores, 'core')} of {kind} are free, but {plural(room.queued, 'core')} are asked for by jobs before it."
     return f"{plural(room.free, 'core')} of {kind} free, {plural(cores, 'core')} needed: it will wait in line."

@@ -20,7 +20,7 @@ def asked(facts: Facts) -> list[Row]:
         Row("Walltime", words.duration(work.walltime)),
         Row("Project", str(work.project) if work.project else "none"),
         Row("Owner", who(work.owner)),
-        Row("Stops at the first error of a pipeline", "yes" if job.pipefail else "no"),
+        Row("A pipeline fails when any part fails", "yes" if job.pipefail else "no"),
     ]
     if job.stop_when_diverging:
         rows.append(Row("Stops when the result diverges", "yes"))

@@ -94,7 +94,7 @@ def job_files(request: HttpRequest, public_id: str) -> HttpResponse:
 @login_required
 @require_safe
 def job_health(request: HttpRequest, public_id: str) -> HttpResponse:
-    more = {"charts": lambda facts: health.CHARTS, "every": lambda facts: 0 if facts.is_over else health.EVERY}
+    more = {"charts": lambda facts: health.CHARTS, "live_url": lambda facts: "" if facts.is_over else f"/live/jobs/{public_id}/health/"}
     return _tab(request, public_id, "health", **more, health_url=lambda facts: reverse("job-health-data", args=[public_id]))
 
 

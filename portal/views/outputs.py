@@ -59,7 +59,7 @@ def job_file_view(request: HttpRequest, public_id: str, index: int) -> HttpRespo
     """The first part of a text, or an image, on a page of the portal."""
     work = job_seen(request, public_id)
     found, entry = _entry(request, public_id, index)
-    context = fragments.context_of(Facts(work), request.user, "files")
+    context = fragments.context_of(Facts(work), request.user, "file")
     kind = _image_kind(found, entry)
     text = "" if kind else _text(found, entry)
     context |= {"entry": entry, "kind": kind, "text": text, "cut": entry.size > PREVIEW, "shown": PREVIEW}

@@ -1,0 +1,52 @@
+"""Jobs in every status for the tests of the pages, in a data folder of their own."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.files.storage import storages
+from django.test import Client
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import factories  # noqa: E402
+import scenes  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def folders(settings, tmp_path):
+    """Logs, uploads and storage of this test alone."""
+    settings.LOGS_DIR, settings.UPLOADS_DIR, settings.FILES_DIR = (tmp_path / name for name in ("logs", "uploads", "files"))
+    settings.STORAGES = {**settings.STORAGES, "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": str(tmp_path / "files")}}}
+    storages._storages.clear()
+    yield tmp_path
+    storages._storages.clear()
+
+
+@pytest.fixture
+def money(wing):
+    return factories.budget(wing, 1000, name="Wing")
+
+
+@pytest.fixture
+def jobs(owner, wing, money):
+    """One job in each status, by name."""
+    return scenes.all_of_them(owner, wing)
+
+
+@pytest.fixture
+def signed(owner):
+    """A browser in which the owner is signed in."""
+    client = Client()
+    client.force_login(owner)
+    return client
+
+
+@pytest.fixture
+def as_user():
+    def sign_in(user):
+        client = Client()
+        client.force_login(user)
+        return client
+
+    return sign_in
