@@ -7,4 +7,11 @@ class PortalConfig(AppConfig):
     name = "portal"
 
     def ready(self) -> None:
-        from . import celery  # noqa: F401  (the application that hints are sent through)
+        from jobs.signals import changed
+
+        from . import (
+            celery,  # noqa: F401  (the application that hints are sent through)
+            live,
+        )
+
+        changed.connect(live.announce, dispatch_uid="portal.live")
