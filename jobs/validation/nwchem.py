@@ -1,4 +1,0 @@
-"""placeholder"""
-from __future__ import annotations
-def check(request, plan):
-    return iter(())
