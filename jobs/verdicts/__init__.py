@@ -15,10 +15,11 @@ from .base import (
     code_of,
     follow,
     judge,
+    streams,
 )
 from .exit import Explanation, explain
 
 __all__ = [
     "GOOD", "Alarm", "Ending", "Evidence", "Explanation", "Files", "Folder", "Follower", "Label", "Progress", "Series", "Verdict",
-    "code_of", "explain", "follow", "judge",
+    "code_of", "explain", "follow", "judge", "streams",
 ]  # fmt: skip

@@ -240,6 +240,18 @@ def follow(software: str, folder: Files | None = None, command: str = "") -> Fol
     return module(code_of(software) or "shell").follow(folder, command)
 
 
+def streams(software: str, command: str) -> dict[str, str]:
+    """Files that the command makes the solver write, worth following live: {name: relative path}."""
+    from .sources import parts  # sources knows Files, so it cannot be imported above
+
+    named = getattr(module(code_of(software) or "shell"), "streams", None)
+    found = dict(named(None, command)) if named else {}
+    for path in [part.place(name) for part in parts(command) for name in part.output]:
+        if path not in found.values() and not path.startswith(("..", "/")):
+            found.setdefault(path.rsplit("/", 1)[-1], path)
+    return dict(list(found.items())[:12])
+
+
 def module(code: str) -> Any:
     """The module of a software code; imported when first wanted."""
     return importlib.import_module(f"{__package__}.{MODULES[code]}")

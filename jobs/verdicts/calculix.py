@@ -17,7 +17,7 @@ from .calculix_live import Cvg, Sta
 from .calculix_results import Results, Row, factors, printed, results, status
 from .live import Live, Log, parse
 from .run import Run, bad, tempered, unseen, worst
-from .sources import Part, logs
+from .sources import Part, logs, parts
 from .text import NOT_A_NUMBER, brief, shown
 
 PROGRAM = re.compile(r"^(?:ccx|calculix)[\w.+-]*$", re.I)
@@ -109,8 +109,6 @@ def follow(folder: Files | None, command: str) -> Follower:
 
 
 def streams(folder: Files | None, command: str) -> dict[str, str]:
-    from .sources import parts
-
     jobs = [_name(part) for part in parts(command) if any(PROGRAM.match(posixpath.basename(word)) for word in part.words)]
     return {f"{posixpath.basename(job)}.{kind}": f"{job}.{kind}" for job in jobs if job for kind in ("sta", "cvg")}
 
