@@ -42,7 +42,7 @@ def unpack(path: str, folder: Folder, base: bytes) -> Iterator[Tuple[bytes, str]
             if sha256:
                 yield b"/".join(parts(name)), sha256
     except _BROKEN as error:
-        raise Bad("the archive can't be read: %s" % (error or type(error).__name__))
+        raise Bad("the archive can't be read: %s" % (error or type(error).__name__)) from error
 
 
 def _tar(path: str, folder: Folder, base: bytes) -> Iterator[Tuple[bytes, str]]:
@@ -51,7 +51,7 @@ def _tar(path: str, folder: Folder, base: bytes) -> Iterator[Tuple[bytes, str]]:
             name = base + member.name.encode("utf-8", "surrogateescape")
             with _said(member.name):
                 yield name, _tar_member(archive, member, name, folder, base)
-            archive.members = []  # else it keeps every member for ever
+            archive.members = []  # type: ignore[attr-defined]  # else it keeps every member for ever
 
 
 @contextmanager

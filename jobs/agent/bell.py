@@ -3,6 +3,7 @@
 The one idea: threading's own waits go by the wall clock in older Pythons, so a clock that is set back makes them sleep
 for an hour; poll() on a pipe does not.
 """
+import contextlib
 import os
 import select
 
@@ -18,15 +19,11 @@ class Bell:
         self._poll.register(self._out, select.POLLIN)
 
     def ring(self) -> None:
-        try:
+        with contextlib.suppress(BlockingIOError):  # full: it is ringing all over
             os.write(self._in, b"!")
-        except BlockingIOError:
-            pass  # it is ringing all over
 
     def wait(self, seconds: float) -> None:
         """Until it rings, at most so long."""
         if self._poll.poll(max(0, int(seconds * 1000))):
-            try:
+            with contextlib.suppress(BlockingIOError):
                 os.read(self._out, 65536)
-            except BlockingIOError:
-                pass

@@ -2,6 +2,7 @@
 
 The one idea: the child waits at a gate until the durable mark is on disk, so no command ever ran without one.
 """
+import contextlib
 import os
 import pwd
 import shutil
@@ -10,9 +11,11 @@ from typing import Any, Dict, List, NamedTuple, Optional
 
 from . import sandbox, tree
 from .config import Config
+from .folder import Folder
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _PIPE = ".pipestatus"
+_LONGEST_WORD = 120000  # bytes; the kernel takes 128 KB
 
 
 class Child(NamedTuple):
@@ -35,11 +38,23 @@ def argv(spec: Dict[str, Any], text: str, config: Config) -> List[str]:
 
     The user's variables pass through a wrap as words of `env`: a LD_PRELOAD must not reach what builds the sandbox.
     """
-    bash = [_found("bash")] + (["-o", "pipefail"] if spec.get("pipefail", True) else []) + ["-c", text]
+    bash = [_found("bash")] + (["-o", "pipefail"] if spec.get("pipefail", True) else []) + _script_words(text, config)
     if not config.wrap:
         return bash
     users = ["%s=%s" % pair for pair in _users(spec).items()]
     return [_found(config.wrap[0])] + config.wrap[1:] + [_found("env")] + users + bash
+
+
+def _script_words(text: str, config: Config) -> List[str]:
+    """The script as a word, or as a file where it is longer than a word may be."""
+    data = text.encode("utf-8", "surrogateescape")
+    if len(data) < _LONGEST_WORD:
+        return ["-c", text]
+    folder = Folder(config.tmp, config.run_as)
+    with os.fdopen(folder.create(b".script", 0o600), "wb") as file:
+        file.write(data)
+    folder.close()
+    return [os.path.join(config.tmp, ".script")]
 
 
 def environment(spec: Dict[str, Any], config: Config, hosts: List[str]) -> Dict[str, str]:
@@ -103,10 +118,8 @@ def _plumb(output: int) -> None:
     os.dup2(output, 2)
     signal.set_wakeup_fd(-1)
     for number in range(1, signal.NSIG):
-        try:
+        with contextlib.suppress(OSError, ValueError, RuntimeError):
             signal.signal(number, signal.SIG_DFL)
-        except (OSError, ValueError, RuntimeError):
-            pass
 
 
 def _wall_in(config: Config) -> None:

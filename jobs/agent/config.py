@@ -50,7 +50,7 @@ def load(path: str) -> Config:
         with open(path, "rb") as file:
             return parse(json.loads(file.read().decode("utf-8")))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise Broken("%s: %s" % (path, error))
+        raise Broken("%s: %s" % (path, error)) from error
 
 
 def parse(raw: Dict[str, Any]) -> Config:

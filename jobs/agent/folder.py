@@ -5,7 +5,7 @@ and never as a link, so what is reached lies inside. Names are bytes.
 """
 import os
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Iterator, List, Optional, Tuple
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -127,10 +127,8 @@ def remove(fd: int, name: bytes) -> None:
     """Takes a file or link away. A folder stays (Refused)."""
     if is_folder(fd, name):
         raise Refused("a folder is in its place")
-    try:
+    with suppress(FileNotFoundError):
         os.unlink(name, dir_fd=fd)
-    except FileNotFoundError:
-        pass
 
 
 def is_folder(fd: int, name: bytes) -> bool:

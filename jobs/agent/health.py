@@ -26,7 +26,7 @@ class Scan(NamedTuple):
 
     disk: int = 0
     size: int = 0
-    count: int = 0
+    files: int = 0
     newest: Tuple[Tuple[int, str, int], ...] = ()
 
 
@@ -82,7 +82,7 @@ class Health:
             self._scan = _look_through(self._config)
             self._scan_due = now + (time.monotonic() - now) / _SHARE
         scan = self._scan
-        body: Dict[str, Any] = {"disk_used": scan.disk, "bytes_total": scan.size, "files_total": scan.count}
+        body: Dict[str, Any] = {"disk_used": scan.disk, "bytes_total": scan.size, "files_total": scan.files}
         body["files"] = list(_that_fit(scan))
         return body
 

@@ -2,6 +2,7 @@
 
 The one idea: a single thread around one poll(): children that end, lines from the reporter, and time.
 """
+import contextlib
 import json
 import os
 import select
@@ -159,10 +160,8 @@ class Holder:
     def _tell(self, happened: str) -> None:
         """A hint; what happened stands in the marks."""
         if self._channel:
-            try:
+            with contextlib.suppress(OSError):
                 self._channel.send(json.dumps({"happened": happened}).encode("ascii") + b"\n")
-            except OSError:
-                pass
 
     def _leave(self) -> None:
         """Ends whatever is left of the command, waits for the reporter's own end."""

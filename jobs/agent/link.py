@@ -3,6 +3,7 @@
 The one idea: the end of the stream means that the holder died. Then nothing watches over the command any more, so it is
 ended here and its exit is written down as lost.
 """
+import contextlib
 import json
 import os
 import socket
@@ -53,10 +54,8 @@ class Link:
             if self._last.get(message["do"]) == message:
                 return
             self._last[message["do"]] = message
-            try:
+            with contextlib.suppress(OSError):
                 self._channel.sendall(json.dumps(message).encode("ascii") + b"\n")
-            except OSError:
-                pass
 
     def _listen(self) -> None:
         while True:

@@ -17,6 +17,7 @@ from .streams import Kept, Stream
 from .wire import FIRST_PAUSE, Portal, Unreachable, longer, raw
 
 WATCHED, UNWATCHED = 0.01, 0.25  # seconds between looks
+LATE = 1 << 20  # bytes at the end of a long file that somebody begins to look at
 _EAGER = 10.0  # seconds after the start in which first bytes are looked for at the watched pace
 _NOTES = "streams.json"
 
@@ -92,7 +93,8 @@ class Logs:
 
     def _stream(self, name: str, path: Optional[str]) -> Stream:
         head, tail = limits(self._spec)
-        return Stream(name, self._opener(path), head, tail, self._notes.get(name, {}))
+        late = LATE if name.startswith("file:") else None
+        return Stream(name, self._opener(path), head, tail, self._notes.get(name, {}), late)
 
     def _opener(self, path: Optional[str]) -> Callable[[], Optional[int]]:
         def spool() -> Optional[int]:

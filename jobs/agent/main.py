@@ -2,6 +2,7 @@
 
 The one idea: holder and reporter share one lock on the folder, so a second start does nothing while either lives.
 """
+import contextlib
 import fcntl
 import os
 import secrets
@@ -48,10 +49,8 @@ def _tell_failed(config: Config, message: str) -> None:
     """The portal hears of it if it can; the exit code says it anyway."""
     portal = Portal(config, lambda orders: None, lambda line: None)
     tries = iter(range(3))
-    try:
+    with contextlib.suppress(Released):
         portal.insist("failed", {"message": message}, give_up=lambda: next(tries) == 2)
-    except Released:
-        pass
 
 
 def _prepare(config: Config) -> Optional[int]:

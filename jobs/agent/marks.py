@@ -3,6 +3,7 @@
 The one idea: a mark is on disk (file and folder synced) before the act that it names, so that after any death
 `started` without an end means "lost", and never "run it again".
 """
+import contextlib
 import json
 import os
 import time
@@ -44,10 +45,8 @@ def exists(folder: str, name: str) -> bool:
 
 def forget(folder: str, name: str) -> None:
     """Takes a mark back; it may be missing."""
-    try:
+    with contextlib.suppress(OSError):
         os.unlink(os.path.join(folder, name))
-    except OSError:
-        pass
 
 
 def save(folder: str, name: str, value: Any) -> None:

@@ -18,20 +18,19 @@ class Watch:
     def __init__(self, config: Config) -> None:
         self._limit = config.memory
         self._address_limit = config.rlimits.get("as")
-        self._files = _counters(config.cgroups)
-        self._before = [_oom_kills(path) for path in self._files]
+        self._before = {path: _oom_kills(path) for path in _counters(config.cgroups)}
         self._machine_before = _oom_kills("/proc/vmstat")
 
     def killed(self, code: Optional[int], number: Optional[int], peak: int) -> bool:
         """`peak`: the largest resident size of one process, in bytes."""
         if code == 0:
             return False
-        if any(after > before for after, before in zip(map(_oom_kills, self._files), self._before)):
+        if any(_oom_kills(path) > before for path, before in self._before.items()):
             return True
         violent = number == 9 or code in _KILLED_CODES
         if violent and _oom_kills("/proc/vmstat") > self._machine_before:
             return True
-        return not self._files and self._guess(violent, peak)
+        return not self._before and self._guess(violent, peak)
 
     def _guess(self, violent: bool, peak: int) -> bool:
         if self._address_limit and peak > _NEAR * self._address_limit:

@@ -7,21 +7,19 @@ import hashlib
 import json
 import os
 import struct
-import time
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from . import marks
 from .config import Config
 from .folder import Folder, Refused, open_plain
+from .manifest import MANIFEST, Manifest, whole_lines
 from .staging import staged_index
 from .walk import Entry, walk
-from .wire import FIRST_PAUSE, Answer, Portal, Unreachable, longer, text
+from .wire import Answer, Portal, patient, text
 
 BATCH, SMALL, MOST = 8 << 20, 1 << 20, 2000  # bytes a batch, bytes of a file that goes into one, files a batch
 CHUNK = 8 << 20
-PART = 1 << 20  # bytes a part of the manifest
-FULL_PATIENCE = 600.0  # seconds to wait for room on the portal's disk before a file is given up
-_MANIFEST, _PLACE = "manifest.ndjson", "outputs.json"
+_PLACE = "outputs.json"  # how far the big file that is being sent has come
 
 
 class GivenUp(Exception):
@@ -57,8 +55,8 @@ class Saver:
         self._config, self._portal, self._given_up = config, portal, given_up
         self._folder = Folder(config.workdir, config.run_as)
         self._staged = staged_index(config)
-        self._done = _whole_lines(config.path(_MANIFEST))
-        self._lines = open(config.path(_MANIFEST), "a")
+        self._done = whole_lines(config.path(MANIFEST))
+        self._lines = open(config.path(MANIFEST), "a")  # noqa: SIM115 (closed by close())
         self._batch: List[Item] = []
         self._weight = 0
 
@@ -212,69 +210,6 @@ class Big:
         return {"path": self._path, "failed": _why(answer)}
 
 
-class Manifest:
-    """The lines on disk, sent in parts."""
-
-    def __init__(self, config: Config, portal: Portal, instead: Optional[List[Dict[str, Any]]] = None) -> None:
-        self._path, self._portal, self._instead = config.path(_MANIFEST), portal, instead
-        self.totals = {"files": 0, "bytes": 0, "skipped": 0, "failed": 0}
-
-    def send(self) -> Dict[str, int]:
-        """Sends all parts, at least one; returns the totals."""
-        number = 0
-        part: List[bytes] = []
-        weight = 0
-        for line in self._read():
-            if part and weight + len(line) > PART:
-                self._part(number, part, False)
-                number, part, weight = number + 1, [], 0
-            part.append(line)
-            weight += len(line)
-        self._part(number, part, True)
-        return self.totals
-
-    def _read(self) -> Iterator[bytes]:
-        for line in self._lines():
-            self._count(json.loads(line.decode("ascii")))
-            yield line
-
-    def _lines(self) -> Iterator[bytes]:
-        if self._instead is not None:
-            yield from (json.dumps(line).encode("ascii") + b"\n" for line in self._instead)
-            return
-        with open(self._path, "rb") as file:
-            yield from file
-
-    def _count(self, line: Dict[str, Any]) -> None:
-        for kind in ("skipped", "failed"):
-            self.totals[kind] += kind in line
-        if "sha256" in line:
-            self.totals["files"] += 1
-            self.totals["bytes"] += line["size"]
-
-    def _part(self, number: int, lines: List[bytes], last: bool) -> None:
-        patient(self._portal, self._portal.check, "outputs/manifest", b"".join(lines), part=number, last=int(last))
-
-
-def patient(portal: Portal, check: Callable[[], None], report: str, data: bytes, **query: Any) -> Answer:
-    """Sends until the portal says something of it; waits for room on its disk, but not for ever."""
-    pause = FIRST_PAUSE
-    full_since: Optional[float] = None
-    while True:
-        check()
-        try:
-            answer = portal.call(report, data=data, **query)
-            if answer.code != 507:
-                return answer
-            full_since = full_since or time.monotonic()
-            if time.monotonic() - full_since > FULL_PATIENCE:
-                return answer
-        except Unreachable:
-            pass
-        portal.wait(pause)
-        pause = longer(pause)
-
-
 def _line(path: str, status: os.stat_result, size: int) -> Dict[str, Any]:
     return {"path": path, "size": size, "mode": status.st_mode & 0o777, "mtime": status.st_mtime}
 
@@ -297,15 +232,3 @@ def _sha256_at(entry: Entry, config: Config) -> str:
         for piece in iter(lambda: file.read(1 << 20), b""):
             digest.update(piece)
     return digest.hexdigest()
-
-
-def _whole_lines(path: str) -> int:
-    """Number of whole lines of a file; a last half line is cut off."""
-    count = end = 0
-    if os.path.exists(path):
-        with open(path, "rb+") as file:
-            for line in file:
-                if line.endswith(b"\n"):
-                    count, end = count + 1, end + len(line)
-            file.truncate(end)
-    return count

@@ -160,7 +160,8 @@ class Run:
         tree.signal_all(living, signal.SIGKILL)
 
     def _conclude(self) -> None:
-        assert self._ended is not None and self._spool is not None
+        assert self._ended is not None
+        assert self._spool is not None
         self._spool.close()
         marks.write(self._config.folder, marks.EXIT, dict(self._ended, leftovers=len(self._leftovers)))
         self.over = True

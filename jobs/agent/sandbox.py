@@ -2,6 +2,7 @@
 
 The one idea: each wall is a plain function of numbers and paths, needs no library beside libc, and fails loudly.
 """
+import contextlib
 import ctypes
 import os
 import resource
@@ -93,10 +94,8 @@ def close_others(keep: Iterable[int]) -> None:
     kept = set(keep)
     for name in os.listdir("/proc/self/fd"):
         if int(name) > 2 and int(name) not in kept:
-            try:
+            with contextlib.suppress(OSError):
                 os.close(int(name))
-            except OSError:
-                pass
 
 
 def _rules(rw: Iterable[str], ro: Iterable[str], everything: int) -> List[Tuple[str, int]]:

@@ -77,9 +77,9 @@ class Stage:
                 self._place(wanted, self._fetched(wanted))
             except OSError as error:
                 full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-                raise Failed(wanted["name"], "the node's disk is full" if full else str(error))
+                raise Failed(wanted["name"], "the node's disk is full" if full else str(error)) from error
             except (Refused, archives.Bad, UnicodeEncodeError) as error:
-                raise Failed(wanted["name"], str(error))
+                raise Failed(wanted["name"], str(error)) from error
             open(placed, "w").close()
         self._files += 1
 
@@ -106,7 +106,7 @@ class Stage:
                 try:
                     self._more(wanted, file, digest)
                 except Missing:
-                    raise Failed(wanted["name"], "the portal does not have this file any more")
+                    raise Failed(wanted["name"], "the portal does not have this file any more") from None
                 except (Unreachable, HTTPException, ConnectionError, TimeoutError):
                     self._portal.drop()
                 if file.tell() == had:

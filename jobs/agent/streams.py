@@ -22,18 +22,30 @@ class Kept(NamedTuple):
 
 
 class Stream:
-    """Follows one file. `open_file` returns a descriptor or None while there is no such file."""
+    """Follows one file. `open_file` returns a descriptor or None while there is no such file.
 
-    def __init__(self, name: str, open_file: Callable[[], Optional[int]], head: int, tail: int, note: Dict[str, Any]) -> None:
+    `head`, `tail`: bytes kept. `late`: of a file that is long already only so many bytes at its end are wanted.
+    """
+
+    def __init__(
+        self, name: str, open_file: Callable[[], Optional[int]], head: int, tail: int, note: Dict[str, Any], late: Optional[int] = None
+    ) -> None:
         self.name = name
         self.generation = int(note.get("generation", 0))
         self.ended: List[Kept] = [Kept(*kept) for kept in note.get("ended", [])]
-        self._open, self._head, self._tail = open_file, head, tail
+        self._open, self._tail, self._late = open_file, tail, late
+        self._room = head
+        self._begin = int(note.get("begin", 0))  # where this generation is kept from
         self._fd: Optional[int] = None
         self._inode = note.get("inode")
         self._seen = int(note.get("seen", 0))  # the most bytes that this generation was seen to have
         self._offset: Optional[int] = None if note else 0
-        self._hash, self._hashed = hashlib.sha256(), 0
+        self._hash, self._hashed = hashlib.sha256(), self._begin
+
+    @property
+    def _head(self) -> int:
+        """Where the head ends."""
+        return self._begin + self._room
 
     @property
     def empty(self) -> bool:
@@ -47,18 +59,19 @@ class Stream:
 
     def note(self) -> Dict[str, Any]:
         """What a later reporter must know, as JSON."""
-        return {"generation": self.generation, "inode": self._inode, "seen": self._seen, "ended": self.ended}
+        return {"generation": self.generation, "inode": self._inode, "seen": self._seen, "begin": self._begin, "ended": self.ended}
 
     def step(self, portal: Portal, final: bool) -> bool:
         """Sends at most one chunk. True if it got on, so that there may be more at once. Raises what Portal.call does."""
         if not self._ready(portal):
             return False
-        assert self._fd is not None and self._offset is not None
+        assert self._fd is not None
+        assert self._offset is not None
         size = os.fstat(self._fd).st_size
         self._seen = max(self._seen, size)
         if size < self._offset or size < self._seen:
             return self._truncated(portal)
-        if self._gap(portal, size, final):
+        if self._skip_to_end(portal, size) or self._gap(portal, size, final):
             return True
         end = size if final or size <= self._head else self._head
         data = os.pread(self._fd, min(CHUNK, end - self._offset), self._offset) if end > self._offset else b""
@@ -107,11 +120,19 @@ class Stream:
         return True
 
     def _call(self, portal: Portal, offset: int, data: bytes) -> Answer:
-        where = {"stream": self.name, "generation": self.generation, "offset": offset}
-        answer = portal.call("log", data=data, **where)
+        answer = portal.call("log", data=data, stream=self.name, generation=self.generation, offset=offset)
         if answer.code not in (200, 409):
             raise Unreachable("log: %d %s" % (answer.code, answer.body))
         return answer
+
+    def _skip_to_end(self, portal: Portal, size: int) -> bool:
+        """A long file that somebody begins to look at: its end is what they want."""
+        if self._late is None or self._offset != 0 or self._begin or size <= 4 * self._late:
+            return False
+        begin = size - self._late
+        said = self._say_gap(portal, 0, begin, "only the end of a long file is followed")
+        self._begin = begin if said else 0
+        return said
 
     def _gap(self, portal: Portal, size: int, final: bool) -> bool:
         """Past head and tail: says at the end which bytes between them are not kept."""
@@ -163,7 +184,7 @@ class Stream:
         size = self._seen if self._offset is None else self._offset
         self.ended.append(Kept(self.name, self.generation, size, self._hash.hexdigest() if whole else None))
         self.generation += 1
-        self._offset, self._seen = 0, 0
+        self._offset, self._seen, self._begin = 0, 0, 0
         self._hash, self._hashed = hashlib.sha256(), 0
 
     def _count(self, offset: int, data: bytes) -> None:

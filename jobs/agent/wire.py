@@ -14,6 +14,7 @@ from . import PROTOCOL
 from .config import Config
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0  # seconds between tries
+FULL_PATIENCE = 600.0  # seconds to wait for room on the portal's disk before a file is given up
 _MEANT = (200, 400, 409, 413, 507)  # codes that say something of the report itself; the others are worth another try
 TIMEOUT = 40.0  # seconds for an answer; the portal holds a request for up to 25
 _NAP = 0.05
@@ -156,14 +157,14 @@ class Portal:
             return connection.getresponse()
         except (OSError, http.client.HTTPException) as error:
             self.drop()
-            raise Unreachable("%s: %s" % (type(error).__name__, error))
+            raise Unreachable("%s: %s" % (type(error).__name__, error)) from error
 
     def _read(self, response: http.client.HTTPResponse) -> bytes:
         try:
             return response.read()
         except (OSError, http.client.HTTPException) as error:
             self.drop()
-            raise Unreachable("%s: %s" % (type(error).__name__, error))
+            raise Unreachable("%s: %s" % (type(error).__name__, error)) from error
 
     def _connect(self) -> http.client.HTTPConnection:
         host, port = self._address.hostname or "", self._address.port
@@ -177,6 +178,25 @@ class Portal:
         import ssl  # 30 ms that a plain portal does not cost
 
         return ssl.create_default_context(cafile=self.config.ca)
+
+
+def patient(portal: Portal, check: Callable[[], None], report: str, data: bytes, **query: Any) -> Answer:
+    """Sends until the portal says something of it; waits for room on its disk, but not for ever."""
+    pause = FIRST_PAUSE
+    full_since: Optional[float] = None
+    while True:
+        check()
+        try:
+            answer = portal.call(report, data=data, **query)
+            if answer.code != 507:
+                return answer
+            full_since = full_since or time.monotonic()
+            if time.monotonic() - full_since > FULL_PATIENCE:
+                return answer
+        except Unreachable:
+            pass
+        portal.wait(pause)
+        pause = longer(pause)
 
 
 def longer(pause: float) -> float:

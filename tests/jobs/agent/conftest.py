@@ -1,5 +1,6 @@
 """A portal for the agent's tests: it speaks the protocol over real HTTP, keeps what it hears, and misbehaves on demand."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -134,10 +135,8 @@ class _Server(ThreadingHTTPServer):
 
     def break_all(self):
         for connection in list(self.connections):
-            try:
+            with contextlib.suppress(OSError):
                 connection.shutdown(2)
-            except OSError:
-                pass
 
 
 def _plain(name):
@@ -244,6 +243,7 @@ class _Handler(BaseHTTPRequestHandler):
             if body["to"] > len(kept):
                 self.portal.gaps.append(body)
                 kept += bytes(body["to"] - len(kept))
+        return None
 
     def orders(self, query, data, node):
         with self.portal.news:
@@ -253,6 +253,7 @@ class _Handler(BaseHTTPRequestHandler):
             )
             if self.portal.gone:
                 return 410, {}
+        return None
 
     def outputs_batch(self, query, data, node):
         (length,) = struct.unpack(">I", data[:4])
@@ -265,7 +266,8 @@ class _Handler(BaseHTTPRequestHandler):
                 at += line["size"]
                 assert hashlib.sha256(content).hexdigest() == line["sha256"]
                 self.portal.files[line["path"]] = content
-        assert at == len(data) and len(data) <= 8 << 20
+        assert at == len(data)
+        assert len(data) <= 8 << 20
         return 200, {"stored": len(lines), "failed": []}
 
     def outputs_file(self, query, data, node):
@@ -276,7 +278,8 @@ class _Handler(BaseHTTPRequestHandler):
                 return 409, {"size": len(kept)}
             kept = self.portal.files[query["path"]] = kept[:offset] + data
             if "sha256" in query:
-                assert hashlib.sha256(kept).hexdigest() == query["sha256"] and len(kept) == int(query["size"])
+                assert hashlib.sha256(kept).hexdigest() == query["sha256"]
+                assert len(kept) == int(query["size"])
             return 200, {"size": len(kept)}
 
     def outputs_manifest(self, query, data, node):

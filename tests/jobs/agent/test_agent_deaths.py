@@ -6,7 +6,6 @@ import signal
 
 from jobs.agent import tree
 
-
 LINES = "for i in $(seq 1 300); do echo line $i; sleep 0.005; done"
 EXPECTED = b"".join(b"line %d\n" % number for number in range(1, 301))
 

@@ -86,6 +86,24 @@ def test_named_streams_and_watched_tails_are_followed(agent, portal, until):
     assert not any("passwd" in name for name, _ in portal.logs)
 
 
+def test_long_file_is_followed_from_near_its_end(agent, portal, until):
+    portal.spec["commands"] = [
+        "head -c 9000000 /dev/zero | tr '\\0' x > big; echo END >> big; echo made; until [ -e STOP ]; do sleep 0.02; done; echo more >> big"
+    ]
+    agent.start()
+    until(lambda: portal.log() == b"made\n")
+    portal.order(tails=["big"], watched=True)
+    until(lambda: portal.log("file:big").endswith(b"xEND\n"))
+    agent.kill("reporter")
+    (agent.work / "STOP").touch()
+    agent.finished()
+    (gap,) = portal.gaps
+    assert (gap["from"], gap["to"]) == (0, 9000004 - (1 << 20))
+    kept = portal.log("file:big")[gap["to"] :]
+    assert kept.endswith(b"xEND\nmore\n")
+    assert _kept(portal, "file:big")["sha256"] == hashlib.sha256(kept).hexdigest()
+
+
 def test_tail_never_follows_a_link(agent, portal, until):
     portal.spec["commands"] = ["ln -s /etc/passwd link; ln -s /etc dir; mkfifo fifo; echo x > plain; echo go; sleep 0.3"]
     portal.orders.update(watched=True, tails=["link", "dir/passwd", "fifo", "plain"])

@@ -93,7 +93,8 @@ def test_other_nodes_only_say_hello_and_obey(make_agent, portal, until):
     assert portal.log() == b"one,two 2\n"
     head.kill("holder")  # ends the command, not the other node's agent
     assert head.finished()["why"] == "lost"
-    assert other.pid("holder") and other.pid("reporter")
+    assert other.pid("holder")
+    assert other.pid("reporter")
     portal.release()
     until(lambda: head.gone() and other.gone())
 
@@ -107,7 +108,8 @@ def test_beats_tell_processes_processor_memory_and_files(agent, portal, until):
     assert beat["files"] == [{"path": "result.txt", "size": 6}]
     assert (beat["files_total"], beat["bytes_total"]) == (1, 6)
     assert 0 < beat["memory"] < beat["memory_total"]
-    assert beat["disk_free"] > 0 and beat["disk_used"] >= 6
+    assert beat["disk_free"] > 0
+    assert beat["disk_used"] >= 6
     (agent.work / "STOP").touch()
     agent.finished()
 

@@ -3,9 +3,12 @@
 import hashlib
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+from jobs.agent import build
 
 
 @pytest.mark.parametrize(
@@ -125,6 +128,36 @@ def test_script_that_bash_can_not_read_fails_with_its_words(agent, portal):
     exit = agent.run("if true; then", "echo never")
     assert exit["code"] == 2
     assert b"syntax error" in portal.log()
+
+
+def test_very_long_script_runs_too(agent, portal):
+    exit = agent.run("# " + "x" * 300000, "echo ran", "false | cat")
+    assert (exit["code"], exit["pipe"]) == (1, [1, 0])
+    assert portal.log() == b"ran\n"
+
+
+def test_agent_in_the_foreground_ends_with_its_release(make_agent, portal, until):
+    agent = make_agent(foreground=True)
+    process = subprocess.Popen([agent.python, str(agent.pyz), str(agent.config_path)])
+    until(lambda: portal.last("done"))
+    assert process.poll() is None
+    portal.release()
+    assert process.wait(20) == 0
+
+
+def test_same_sources_give_the_same_bytes(pyz, tmp_path):
+    assert build(tmp_path / "again.pyz").read_bytes() == pyz.read_bytes()
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"folder": "relative"}', None])
+def test_start_file_that_can_not_be_used_is_one_line(pyz, tmp_path, text):
+    path = tmp_path / "config.json"
+    if text is not None:
+        path.write_text(text)
+    done = subprocess.run([sys.executable, pyz, path], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
 
 
 def test_agent_of_the_oldest_python_does_the_same(make_agent, portal):
