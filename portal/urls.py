@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from portal.views import actions, health, jobs, log, new, outputs, uploads
 
 urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="jobs"), name="home"),
     path("admin/", admin.site.urls),
     path("jobs/", include(new.urlpatterns)),  # before the pages of one job: "new" is no public id
     path("jobs/", include(jobs.urlpatterns)),
