@@ -14,6 +14,7 @@ from django.template.loader import render_to_string
 STATIC = settings.BASE_DIR / "static"
 ORIGIN = "http://portal.test"
 KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".woff2": "font/woff2"}
+PLAIN = "* { box-sizing: border-box } .form-control { width: 100% } .visually-hidden { position: absolute; clip-path: inset(50%) }"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 
 
@@ -46,7 +47,7 @@ class Portal:
 
     def open(self, body, scripts=(), styles=("tokens", "base", "tones", "layout", "log", "forms"), hash=""):
         """A page with some markup, modules and style sheets of ours, under the strict policy."""
-        links = "".join(f'<link rel="stylesheet" href="/static/css/{name}.css">' for name in styles)
+        links = '<link rel="stylesheet" href="/plain.css">' + "".join(f'<link rel="stylesheet" href="/static/css/{name}.css">' for name in styles)
         modules = "".join(f'<script type="module" src="/static/js/{name}.js"></script>' for name in scripts)
         self.answers["/"] = f'<!doctype html><html lang="en"><title>x</title>{links}{modules}<body>{body}'
         self.page.goto(f"{ORIGIN}/{hash}")
@@ -61,6 +62,8 @@ class Portal:
             route.fulfill(body=made, content_type="application/octet-stream")
         elif isinstance(made, (dict, list)):
             route.fulfill(body=json.dumps(made), content_type="application/json")
+        elif parts.path == "/plain.css":  # what the pages have from Tabler; the tests run without fetched packages
+            route.fulfill(body=PLAIN, content_type="text/css")
         elif made is not None:
             route.fulfill(body=made, content_type="text/html; charset=utf-8", headers={"Content-Security-Policy": policy()})
         else:
