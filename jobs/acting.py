@@ -63,6 +63,7 @@ def _guarded(act: Act, facts: list[Facts], now: datetime) -> list[Step]:
 
 def side_by_side(call: Callable[[T], Any], items: Sequence[T]) -> list[Any]:
     """`call` of every item, several at once; what it raises takes the place of its answer."""
+
     def guarded(item: T) -> Any:
         try:
             return call(item)

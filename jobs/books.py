@@ -171,8 +171,17 @@ class Account:
         self.booked[budget.pk if budget else None, note] += amount
         self.books.charges.append(
             Charge(
-                budget=budget, workload_id=cluster.workload_id, label=cluster.workload.name, attempt=cluster.attempt, amount=amount,
-                cores=cluster.total_cores, price=cluster.price, start=start, end=end, made=self.books.now, note=note,
+                budget=budget,
+                workload_id=cluster.workload_id,
+                label=cluster.workload.name,
+                attempt=cluster.attempt,
+                amount=amount,
+                cores=cluster.total_cores,
+                price=cluster.price,
+                start=start,
+                end=end,
+                made=self.books.now,
+                note=note,
             )
         )
 

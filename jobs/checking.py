@@ -86,8 +86,13 @@ def request_of(job: Job, uses: Sequence[JobInput]) -> validation.Request:
     stored: validation.Inputs = validation.Stored([_stored(use) for use in uses])
     archives = {use.name for use in uses if use.unpack}
     return validation.Request(
-        software=job.software.software.code, version=job.software.code, command=job.command, cores=work.total_cores,
-        nodes=work.nodes, memory=work.coretype.memory, environment=job.environment,
+        software=job.software.software.code,
+        version=job.software.code,
+        command=job.command,
+        cores=work.total_cores,
+        nodes=work.nodes,
+        memory=work.coretype.memory,
+        environment=job.environment,
         inputs=validation.unpacked(stored, archives) if archives else stored,
     )
 

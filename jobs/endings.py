@@ -18,6 +18,9 @@ def ending_of(report: Mapping[str, Any], stopped: bool = False) -> Ending:
     """What the agent reported of the end (Cluster.exit) in the words of verdicts."""
     pipe = report.get("pipe")
     return Ending(
-        exit_code=report.get("code"), signal=report.get("signal"), pipe=tuple(pipe) if pipe else None,
-        stopped=stopped or report.get("why") in {"walltime", "unpaid", "wish"}, memory_killed=bool(report.get("memory_killed")),
+        exit_code=report.get("code"),
+        signal=report.get("signal"),
+        pipe=tuple(pipe) if pipe else None,
+        stopped=stopped or report.get("why") in {"walltime", "unpaid", "wish"},
+        memory_killed=bool(report.get("memory_killed")),
     )

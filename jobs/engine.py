@@ -84,9 +84,7 @@ def claim(code: str, now: datetime, lease: str, limit: int = BATCH) -> list[Work
         ids = list(rows[:limit])
         if not ids or not free.filter(pk__in=ids).update(lease=lease, leased_until=until, due=until):
             return []
-    mine = Workload.objects.filter(lease=lease).select_related(
-        "coretype", "owner", "project", "job__software__software", "job__checked"
-    )
+    mine = Workload.objects.filter(lease=lease).select_related("coretype", "owner", "project", "job__software__software", "job__checked")
     return list(mine.order_by("pk"))
 
 

@@ -63,11 +63,16 @@ def hello(caller: Caller, report: Mapping[str, Any], now: datetime) -> dict[str,
     """This node is up; billing starts at the first one, by our clock."""
     with transaction.atomic():
         node, new = Node.objects.get_or_create(
-            cluster_id=caller.cluster_id, index=caller.node,
+            cluster_id=caller.cluster_id,
+            index=caller.node,
             defaults={
-                "hostname": str(report.get("hostname", ""))[:255], "nonce": str(report["nonce"])[:64], "up": now,
-                "cores": float(report.get("cores") or 0), "memory": int(report.get("memory") or 0),
-                "sandbox": str(report.get("sandbox", ""))[:20], "agent": str(report.get("agent", ""))[:20],
+                "hostname": str(report.get("hostname", ""))[:255],
+                "nonce": str(report["nonce"])[:64],
+                "up": now,
+                "cores": float(report.get("cores") or 0),
+                "memory": int(report.get("memory") or 0),
+                "sandbox": str(report.get("sandbox", ""))[:20],
+                "agent": str(report.get("agent", ""))[:20],
                 "clock_offset": float(report.get("clock") or now.timestamp()) - now.timestamp(),
             },
         )
@@ -91,9 +96,18 @@ def _spec(caller: Caller) -> dict[str, Any]:
     ]
     streams = {"stdout": None, **{name: path for name, path in program.streams.items() if path}}
     return {
-        "commands": commands, "pipefail": job.pipefail, "environment": job.environment, "inputs": inputs, "streams": streams,
-        "stop_command": program.stop_command or None, "grace": program.grace, "log_head": settings.LOG_HEAD,
-        "log_tail": settings.LOG_TAIL, "cores": work.cores, "memory": work.coretype.memory, "nodes": work.nodes,
+        "commands": commands,
+        "pipefail": job.pipefail,
+        "environment": job.environment,
+        "inputs": inputs,
+        "streams": streams,
+        "stop_command": program.stop_command or None,
+        "grace": program.grace,
+        "log_head": settings.LOG_HEAD,
+        "log_tail": settings.LOG_TAIL,
+        "cores": work.cores,
+        "memory": work.coretype.memory,
+        "nodes": work.nodes,
     }
 
 
@@ -231,8 +245,16 @@ def failed(caller: Caller, report: Mapping[str, Any], now: datetime) -> None:
 def note(caller: Caller, now: datetime, text: str) -> None:
     """A line for the timeline."""
     work = Workload.objects.get(pk=caller.workload_id)
-    Event.objects.create(workload=work, at=now, attempt=caller.attempt, before=work.status, after=work.status, source="agent",
-                         reason="note", detail=_clean(text))
+    Event.objects.create(
+        workload=work,
+        at=now,
+        attempt=caller.attempt,
+        before=work.status,
+        after=work.status,
+        source="agent",
+        reason="note",
+        detail=_clean(text),
+    )
 
 
 def _fact(caller: Caller, now: datetime, column: str, values: Mapping[str, Any]) -> bool:

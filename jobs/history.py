@@ -46,9 +46,12 @@ def _stays(events: Sequence[Event]) -> list[StageTime]:
 def usual(coretype_id: int, code: str) -> tuple[float, float] | None:
     """Seconds that this stage took here: the 10th and the 90th percentile of the recent past, or None if too few are known."""
     since = timezone.now() - timedelta(days=60)
-    left = Event.objects.filter(workload__coretype=coretype_id, before=code, at__gte=since).exclude(after=code).exclude(
-        after__in=[lifecycle.FAILED, lifecycle.STOPPED] if code != lifecycle.STOPPING else []
-    ).order_by("-pk")[:RECENT]
+    left = (
+        Event.objects.filter(workload__coretype=coretype_id, before=code, at__gte=since)
+        .exclude(after=code)
+        .exclude(after__in=[lifecycle.FAILED, lifecycle.STOPPED] if code != lifecycle.STOPPING else [])
+        .order_by("-pk")[:RECENT]
+    )
     ended = {(event.workload_id, event.attempt if event.after != lifecycle.QUEUED else event.attempt - 1): event.at for event in left}
     entered = Event.objects.filter(workload__in={key[0] for key in ended}, after=code).exclude(before=code)
     times = sorted((ended[key] - event.at).total_seconds() for event in entered if (key := (event.workload_id, event.attempt)) in ended)

@@ -247,8 +247,18 @@ def _entry(number: int, line: Mapping[str, Any], place: Mapping[str, Any] | None
         kind, detail = "failed", str(line["failed"])
     elif place is None:
         kind, detail = "failed", "did not arrive"
-    return Entry(number, line["path"], int(line.get("size", 0)), line.get("sha256", ""), int(line.get("mode", 0o644)),
-                 float(line.get("mtime", 0)), kind, detail, (place or {}).get("key", ""), int((place or {}).get("offset", 0)))
+    return Entry(
+        number,
+        line["path"],
+        int(line.get("size", 0)),
+        line.get("sha256", ""),
+        int(line.get("mode", 0o644)),
+        float(line.get("mtime", 0)),
+        kind,
+        detail,
+        (place or {}).get("key", ""),
+        int((place or {}).get("offset", 0)),
+    )
 
 
 def _index_lines(public_id: str, attempt: int) -> Iterator[dict[str, Any]]:

@@ -101,8 +101,11 @@ def _why_not(work: Workload, line: Line, purse: ledger.Purse, now: datetime) -> 
 def _later(work: Workload, now: datetime) -> Waiting | None:
     if work.not_before is None or work.not_before <= now:
         return None
-    return Waiting("capacity", f"No capacity for {work.coretype.name} when it was asked for; tries again at {work.not_before:%H:%M:%S} UTC",
-                   work.detail)
+    return Waiting(
+        "capacity",
+        f"No capacity for {work.coretype.name} when it was asked for; tries again at {work.not_before:%H:%M:%S} UTC",
+        work.detail,
+    )
 
 
 def _coretype_gate(work: Workload, line: Line) -> Waiting | None:
@@ -110,8 +113,9 @@ def _coretype_gate(work: Workload, line: Line) -> Waiting | None:
     if not kind.active:
         return Waiting("coretype", f"{kind.name} is not offered any more; choose another coretype", never=True)
     if work.cores > kind.cores or work.nodes > kind.max_nodes:
-        return Waiting("coretype", f"Asks for {work.nodes} x {work.cores} cores; {kind.name} has at most {kind.max_nodes} x {kind.cores}",
-                       never=True)
+        return Waiting(
+            "coretype", f"Asks for {work.nodes} x {work.cores} cores; {kind.name} has at most {kind.max_nodes} x {kind.cores}", never=True
+        )
     if line.room.total is not None and work.total_cores > line.room.total and not line.room.queues_itself:
         return Waiting("coretype", f"Needs {work.total_cores} cores of {kind.name}; there are only {line.room.total}", never=True)
     return None

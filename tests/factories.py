@@ -34,8 +34,14 @@ def budget(project: models.Project | None = None, amount: Any = 1000, **fields: 
 def coretype(**fields: Any) -> models.Coretype:
     region, _ = models.Region.objects.get_or_create(code="here", defaults={"name": "Here"})
     defaults: dict[str, Any] = {
-        "code": f"c{next(_count)}", "name": "Granite", "region": region, "backend": "fake", "cores": 8, "memory": 16 << 30,
-        "max_nodes": 4, "price": Decimal("0.1"),
+        "code": f"c{next(_count)}",
+        "name": "Granite",
+        "region": region,
+        "backend": "fake",
+        "cores": 8,
+        "memory": 16 << 30,
+        "max_nodes": 4,
+        "price": Decimal("0.1"),
     }
     return models.Coretype.objects.create(**{**defaults, **fields})
 
@@ -53,7 +59,11 @@ def job(owner: User | None = None, command: str = "true", **fields: Any) -> mode
     details = {name: fields.pop(name) for name in ("environment", "pipefail") if name in fields}
     kind = fields.pop("coretype", None) or coretype()
     work = models.Workload.objects.create(
-        owner=owner, name=fields.pop("name", "beam"), coretype=kind, walltime=fields.pop("walltime", 3600),
-        project=fields.pop("project", None), **fields,
+        owner=owner,
+        name=fields.pop("name", "beam"),
+        coretype=kind,
+        walltime=fields.pop("walltime", 3600),
+        project=fields.pop("project", None),
+        **fields,
     )
     return models.Job.objects.create(workload=work, software=version, commands=command.split("\n"), **details)

@@ -24,5 +24,6 @@ class AuditEntry(models.Model):
     @classmethod
     def note(cls, by: Any, action: str, target: object, address: str | None = None, **detail: object) -> None:
         """Write down that `by` did `action` to `target`. Call it in the transaction of the change."""
-        cls.objects.create(by=by, who=getattr(by, "username", "") or "", action=action, target=str(target)[:200],
-                           detail=detail, address=address)
+        cls.objects.create(
+            by=by, who=getattr(by, "username", "") or "", action=action, target=str(target)[:200], detail=detail, address=address
+        )

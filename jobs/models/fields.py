@@ -58,5 +58,11 @@ class MoneyField(models.BigIntegerField):
     def formfield(self, **kwargs: Any) -> Any:
         from django import forms
 
-        return forms.DecimalField(max_digits=19, decimal_places=6, required=not self.blank, label=self.verbose_name.capitalize(),
-                                  help_text=self.help_text, initial=self.default if self.has_default() else None)
+        return forms.DecimalField(
+            max_digits=19,
+            decimal_places=6,
+            required=not self.blank,
+            label=self.verbose_name.capitalize(),
+            help_text=self.help_text,
+            initial=self.default if self.has_default() else None,
+        )

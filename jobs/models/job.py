@@ -43,8 +43,14 @@ class Job(models.Model):
 
     def copy_to(self, workload: Workload) -> Job:
         """The same asked for again, for another workload."""
-        copy = Job.objects.create(workload=workload, software=self.software, commands=self.commands, environment=self.environment,
-                                  pipefail=self.pipefail, stop_when_diverging=self.stop_when_diverging)
+        copy = Job.objects.create(
+            workload=workload,
+            software=self.software,
+            commands=self.commands,
+            environment=self.environment,
+            pipefail=self.pipefail,
+            stop_when_diverging=self.stop_when_diverging,
+        )
         JobInput.objects.bulk_create(
             [JobInput(job=copy, file=use.file, name=use.name, unpack=use.unpack, order=use.order) for use in self.inputs.all()]
         )

@@ -149,8 +149,15 @@ class Workload(models.Model):
     def clone(self, by: Any) -> Workload:
         """A new draft that asks for the same."""
         copy = Workload(
-            kind=self.kind, name=self.name, owner=by, project=self.project, coretype=self.coretype, nodes=self.nodes,
-            cores=self.cores, walltime=self.walltime, priority=0,
+            kind=self.kind,
+            name=self.name,
+            owner=by,
+            project=self.project,
+            coretype=self.coretype,
+            nodes=self.nodes,
+            cores=self.cores,
+            walltime=self.walltime,
+            priority=0,
         )
         with transaction.atomic():
             copy.save()
@@ -184,8 +191,9 @@ class Workload(models.Model):
                 return False
             self.refresh_from_db()
             self.clusters.filter(attempt=self.attempt).update(orders=F("orders") + 1)
-            Event.objects.create(workload=self, at=now, attempt=self.attempt, source="user", by=by, before=self.status,
-                                 after=self.status, reason=wish)
+            Event.objects.create(
+                workload=self, at=now, attempt=self.attempt, source="user", by=by, before=self.status, after=self.status, reason=wish
+            )
             announce(self.topic, version=self.version, due=True, status=self.status)
             announce(f"orders:{self.public_id}")
         return True
@@ -256,8 +264,20 @@ def _advance_group(
         rows.filter(pk__in=moved).update(**values)
     done = [change for change in group if change.workload.pk in moved]
     Event.objects.bulk_create(
-        [Event(workload_id=c.workload.pk, at=now, attempt=fields.get("attempt", c.workload.attempt), before=old, after=to, source=source,
-               by=by, reason=c.reason, detail=c.detail) for c in done]
+        [
+            Event(
+                workload_id=c.workload.pk,
+                at=now,
+                attempt=fields.get("attempt", c.workload.attempt),
+                before=old,
+                after=to,
+                source=source,
+                by=by,
+                reason=c.reason,
+                detail=c.detail,
+            )
+            for c in done
+        ]
     )
     for change in done:
         work = change.workload

@@ -65,5 +65,3 @@ def silence(facts: Facts, now: datetime) -> float | None:
     if heard is None:
         return None
     return (now - max(heard, facts.watched_since or heard)).total_seconds()
-
-

@@ -136,9 +136,16 @@ def note_clusters(works: Sequence[Workload], now: datetime) -> dict[int, Cluster
 def _new_cluster(work: Workload, now: datetime) -> Cluster:
     token = tokens.token_of(work)
     return Cluster(
-        workload=work, attempt=work.attempt, token=token, secret_hash=tokens.hash_of(tokens.secret_of(token)),
-        backend=work.coretype.backend, coretype=work.coretype, nodes_wanted=work.nodes, cores=work.cores,
-        price=work.coretype.price, asked=now,
+        workload=work,
+        attempt=work.attempt,
+        token=token,
+        secret_hash=tokens.hash_of(tokens.secret_of(token)),
+        backend=work.coretype.backend,
+        coretype=work.coretype,
+        nodes_wanted=work.nodes,
+        cores=work.cores,
+        price=work.coretype.price,
+        asked=now,
     )
 
 
@@ -146,7 +153,14 @@ def spec_of(work: Workload, token: str) -> backends.Spec:
     kind = work.coretype
     options = settings.BACKENDS[kind.backend]
     return backends.Spec(
-        coretype=kind.code, nodes=work.nodes, cores=work.cores, memory=kind.memory * work.cores // kind.cores,
-        walltime=work.walltime, portal=options.get("PORTAL") or settings.AGENT_URL, secret=tokens.secret_of(token),
-        agent=agent_file.path(), ca=options.get("CA"), options=kind.options,
+        coretype=kind.code,
+        nodes=work.nodes,
+        cores=work.cores,
+        memory=kind.memory * work.cores // kind.cores,
+        walltime=work.walltime,
+        portal=options.get("PORTAL") or settings.AGENT_URL,
+        secret=tokens.secret_of(token),
+        agent=agent_file.path(),
+        ca=options.get("CA"),
+        options=kind.options,
     )

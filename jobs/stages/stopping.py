@@ -118,8 +118,14 @@ def _requeue(facts: Facts, now: datetime) -> Step:
     """Back to Queued, as a new attempt."""
     work = facts.work
     fields = {
-        "attempt": work.attempt + 1, "tries": work.tries + (work.again == "counted"), "again": "", "gate": "", "gate_text": "",
-        "reason": "", "outcome": "", "failed_stage": "",
+        "attempt": work.attempt + 1,
+        "tries": work.tries + (work.again == "counted"),
+        "again": "",
+        "gate": "",
+        "gate_text": "",
+        "reason": "",
+        "outcome": "",
+        "failed_stage": "",
     }
     return Step(facts, lifecycle.QUEUED, "again", work.detail, fields)
 
@@ -150,5 +156,3 @@ def _unsaved(facts: Facts) -> str:
         return "The cluster was lost before its outputs were saved."
     failed = cluster.saving.get("failed", 0)
     return f"{failed} of {cluster.saving.get('files', 0) + failed} files could not be saved." if failed else ""
-
-

@@ -214,7 +214,12 @@ async def _beat(caller: Caller, report: Any) -> dict[str, Any]:
 
 async def _gap(caller: Caller, report: Any) -> dict[str, Any]:
     size = await in_files(
-        logs.gap, _directory(caller), str(report["stream"]), int(report["generation"]), int(report["from"]), int(report["to"]),
+        logs.gap,
+        _directory(caller),
+        str(report["stream"]),
+        int(report["generation"]),
+        int(report["from"]),
+        int(report["to"]),
         str(report.get("reason", "")),
     )
     hub.publish(f"log:{caller.public_id}", {"stream": report["stream"], "size": size})
