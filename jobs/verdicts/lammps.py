@@ -85,7 +85,7 @@ def _input(run: Run, part: Part) -> tuple[str, dict[str, str]]:
     name, said = _named(part), part.words
     variables = {said[at + 1]: said[at + 2] for at, word in enumerate(said[:-2]) if word in ("-var", "-v")}
     if not name:
-        fitting = [one for one in sorted(run.names) if re.search(r"(?:^|/)(?:in\.[^/]+|[^/]+\.(?:in|lmp|lammps))$", one)]
+        fitting = [one for one in sorted(run.names) if re.search(r"(?:^|/)(?:in\.[^/]+|(?!log\.)[^/]+\.(?:in|lmp|lammps))$", one)]
         name = fitting[0] if len(fitting) == 1 else ""
     return name, variables
 

@@ -89,7 +89,7 @@ def unseen(run: Run, solver: str, targets: Iterable[str] = ()) -> Verdict:
     empty = [name for name in dict.fromkeys(targets) if name in run.names and not run.folder.size(name)]
     evidence = [*run.troubles, *(Evidence(name, None, "is empty") for name in empty)]
     if run.ending.memory_killed or not run.ending.clean or run.ending.exit_code is None:
-        return bad(run, Label.INCOMPLETE, f"{run.told} {_nothing(solver, empty)}", evidence or _last(run))
+        return bad(run, Label.INCOMPLETE, f"{run.told} {_nothing(solver, empty)}", evidence or last_line(run))
     if run.troubles:
         return bad(run, Label.INCOMPLETE, f"{run.troubles[0].text}. {_nothing(solver, empty)}", evidence, "Exit 0 hides it: end the script at the first error (`set -e`, &&).")
     left = in_background(run)
@@ -97,7 +97,7 @@ def unseen(run: Run, solver: str, targets: Iterable[str] = ()) -> Verdict:
         return left
     if empty:
         return bad(run, Label.INCOMPLETE, f"{_nothing(solver, empty)} It was killed before it wrote anything, or never ran; a pipe or a later command hides its exit code.", evidence, "Look at the memory chart; use `set -o pipefail` and && so that a failure shows.")
-    return Verdict(Label.UNKNOWN, f"No output of {solver} was found, so nothing is known of the result.", _last(run), "Let the solver write its output to stdout or to a log file in the job folder.")
+    return Verdict(Label.UNKNOWN, f"No output of {solver} was found, so nothing is known of the result.", last_line(run), "Let the solver write its output to stdout or to a log file in the job folder.")
 
 
 def in_background(run: Run) -> Verdict | None:
@@ -105,7 +105,7 @@ def in_background(run: Run) -> Verdict | None:
     left = background(run.command)
     if not left:
         return None
-    evidence = [Evidence("command", None, shown(run.command)), *_last(run)]
+    evidence = [Evidence("command", None, shown(run.command)), *last_line(run)]
     return bad(run, Label.INCOMPLETE, f"The command ended while a part of it was still running in the background: {shown(left, 80)} &.", evidence, "Drop the & (or end with `wait`), so that the job lasts as long as its solver.")
 
 
@@ -155,7 +155,7 @@ def _nothing(solver: str, empty: list[str]) -> str:
     return f"{solver} left no output: {', '.join(empty[:3])} {'is' if len(empty) == 1 else 'are'} empty." if empty else f"No output of {solver} was found."
 
 
-def _last(run: Run) -> tuple[Evidence, ...]:
+def last_line(run: Run) -> tuple[Evidence, ...]:
     name = stdout_of(run.folder, run.log)
     said = [line for line in run.tail.splitlines() if line.strip()]
     return (Evidence(name, None, shown(said[-1])),) if name and said else ()

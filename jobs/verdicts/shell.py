@@ -11,7 +11,7 @@ from collections.abc import Callable
 from .base import Ending, Files, Follower, Label, Verdict, module
 from .exit import explain
 from .live import Live
-from .run import Run, bad, in_background
+from .run import Run, bad, in_background, last_line
 from .sources import stdout_of
 from .text import head
 
@@ -45,7 +45,7 @@ def judge_command(run: Run, what: str) -> Verdict:
     if run.ending.exit_code is None and run.ending.signal is None and not run.ending.memory_killed:
         return Verdict(Label.UNKNOWN, explain(run.ending).sentence, run.troubles, explain(run.ending).advice)
     if not run.ending.clean:
-        return bad(run, Label.INCOMPLETE, run.told, run.troubles)
+        return bad(run, Label.INCOMPLETE, run.told, run.troubles or last_line(run))
     if run.troubles:
         return bad(run, Label.INCOMPLETE, f"The {what} ended with 0, but its output says: {run.troubles[0].text}", run.troubles, "End the script at the first error (`set -e`, && between commands, `set -o pipefail`).")
     return Verdict(Label.UNKNOWN, f"The {what} ended with exit code 0; what it computed is not known here, so the result was not judged.", (), "Look at its output and its files.")

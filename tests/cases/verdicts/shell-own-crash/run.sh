@@ -1,0 +1,3 @@
+echo begin
+bash -c 'kill -SEGV $$'
+echo end

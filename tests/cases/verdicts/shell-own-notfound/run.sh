@@ -1,0 +1,2 @@
+solve-it --fast
+echo finished
