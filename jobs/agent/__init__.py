@@ -3,56 +3,17 @@
 The one idea: two processes. The holder owns the command and never touches the network; the reporter talks to the portal
 and may die at any time, because all that it needs to go on is on disk or can be asked again.
 """
-import hashlib
-import marshal
-import os
-import struct
-import sys
-from importlib.util import MAGIC_NUMBER
-from pathlib import Path
-from typing import Iterator, Tuple
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PROTOCOL = 1
 VERSION = "0.1.0"
 
-_MAIN = "import sys\nfrom headrace_agent.main import main\nsys.exit(main(sys.argv))\n"
-_WHEN = (1980, 1, 1, 0, 0, 0)  # a fixed date: the same sources give the same bytes
 
-
-def build(target: Path) -> Path:
+def build(target: "Path") -> "Path":
     """Writes the zipapp and returns its path. The same sources and Python give the same bytes."""
-    import zipfile
+    from . import packing  # not needed on a node
 
-    target = Path(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name("%s.%d.new" % (target.name, os.getpid()))
-    with open(str(unfinished), "wb") as out:
-        out.write(b"#!/usr/bin/env python3\n")
-        with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
-            for name, data in _members():
-                archive.writestr(zipfile.ZipInfo(name, _WHEN), data)
-    os.chmod(str(unfinished), 0o755)
-    os.replace(str(unfinished), str(target))
-    return target
-
-
-def _members() -> Iterator[Tuple[str, bytes]]:
-    """Sources, and beside them bytecode for this Python: an archive can't cache it, and compiling costs 0.2 s a start."""
-    sources = {"__main__.py": _MAIN.encode()}
-    for path in Path(__file__).parent.glob("*.py"):
-        sources["headrace_agent/" + path.name] = path.read_bytes()
-    for name in sorted(sources):
-        if name != "__main__.py":
-            yield name + "c", _bytecode(name, sources[name])
-        yield name, sources[name]
-
-
-def _bytecode(name: str, source: bytes) -> bytes:
-    """A hash-based .pyc (PEP 552) that is taken unchecked; another version of Python passes over it to the source."""
-    digest = hashlib.sha256(source).digest()[:8]
-    code = compile(source, name, "exec", dont_inherit=True)
-    return MAGIC_NUMBER + struct.pack("<I", 1) + digest + marshal.dumps(code, 2)  # 2: no reference flags, so stable
-
-
-if __name__ == "__main__":
-    print(build(Path(sys.argv[1])))
+    return packing.build(target)

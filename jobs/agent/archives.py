@@ -27,7 +27,7 @@ _IN_THE_WAY = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, err
 _BROKEN = (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError, RuntimeError, NotImplementedError, ValueError)
 
 
-class Bad(Exception):
+class Bad(Refused):
     """The archive is broken or wants something that it may not have."""
 
 
@@ -194,6 +194,6 @@ class _said:
         return None
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, (Refused, Bad)) or getattr(error, "errno", None) in _IN_THE_WAY:
+        if isinstance(error, Refused) or getattr(error, "errno", None) in _IN_THE_WAY:
             why = getattr(error, "strerror", None) or error
             raise Bad("%s in the archive: %s" % (self._name.encode("utf-8", "backslashreplace").decode(), why))

@@ -13,7 +13,7 @@ import time
 from http.client import HTTPException
 from typing import Any, Callable, Dict, Iterator, List
 
-from . import archives, marks
+from . import marks
 from .config import Config
 from .folder import Folder, Refused
 from .wire import FIRST_PAUSE, Missing, Portal, Released, Unreachable, longer, raw, text
@@ -78,7 +78,7 @@ class Stage:
             except OSError as error:
                 full = error.errno in (errno.ENOSPC, errno.EDQUOT)
                 raise Failed(wanted["name"], "the node's disk is full" if full else str(error)) from error
-            except (Refused, archives.Bad, UnicodeEncodeError) as error:
+            except (Refused, UnicodeEncodeError) as error:
                 raise Failed(wanted["name"], str(error)) from error
             open(placed, "w").close()
         self._files += 1
@@ -156,6 +156,8 @@ class Stage:
             os.unlink(path)
 
     def _unpack(self, path: str, name: bytes) -> None:
+        from . import archives  # tar, zip and their kin: 5 ms that most starts do not need
+
         base = name[: name.rindex(b"/") + 1] if b"/" in name else b""
         for member, sha256 in archives.unpack(path, self._folder, base):
             if self._stopping():
