@@ -20,6 +20,7 @@ _INPUT_OPTIONS = {"-i", "-in", "-input", "--input", "-inp", "--inp", "--config",
 _OUTPUT_OPTIONS = {"-o", "--output", "-out", "--out", "-O", "--outdir", "--output-dir", "-log", "--log", "-l", "-d",
                    "--logfile", "-results", "--results"}  # fmt: skip
 _FILE = re.compile(r"[\w./+~-]*[\w-]\.[A-Za-z][\w]{0,9}$")
+_DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 _CREATES = {"cp", "mv", "tee", "touch", "mkdir", "rsync", "install", "tar", "zip", "gzip"}
 
 
@@ -28,11 +29,24 @@ def check(request: Request, plan: Plan) -> Iterator[Finding]:
         yield error("There is no launch command.", thing="command", remedy="Say what is to be run.")
         return
     yield from syntax.check(request.command)
+    yield from _pasted(request.command)
     yield from ranks.check(request, plan)
     for step in plan.steps:
         if not step.conditional:
             yield from _step(request, plan, step)
     yield from _background(plan)
+
+
+def _pasted(command: str) -> Iterator[Finding]:
+    """Dashes that a word processor has made longer, and paths of a Windows machine, whose backslashes the shell takes away."""
+    for number, line in enumerate(command.split("\n"), 1):
+        for found in re.finditer(r"(?<!\S)[\u2010-\u2015\u2212]+\w+", line):
+            yield error(f"{spot(None, number)} has a long dash in {found.group()}, which is no option.", line=number,
+                        thing=found.group(), remedy=f"Type it again: -{found.group().lstrip(_DASHES)}.")  # fmt: skip
+        for found in re.finditer(r"(?<![\w:/])[A-Za-z]:\\[^\s'\";|&<>]+", line):
+            base = found.group().rsplit("\\", 1)[-1]
+            yield error(f"{spot(None, number)} names {found.group()}, a path of your own (Windows) computer.", line=number,
+                        thing=found.group(), remedy=f"Upload {base} and use its plain name.")  # fmt: skip
 
 
 def _step(request: Request, plan: Plan, step: Step) -> Iterator[Finding]:
@@ -137,7 +151,7 @@ def _windows_script(request: Request, name: str) -> Iterator[Finding]:
 
 
 def _files(plan: Plan, step: Step) -> Iterator[Finding]:
-    known = programs.reads(step)
+    known = [*programs.reads(step), *filter(None, [programs.archive(step)])]
     for word in known:
         if word and not _has_pattern(step, word):
             yield from _read(step, word, "reads")
@@ -158,7 +172,7 @@ def _guessed(step: Step) -> Iterator[Finding]:
         by_option = before in _INPUT_OPTIONS
         if is_windows(word) and "\\" in word:
             yield from _read(step, word, "names")
-        elif by_option or (_FILE.match(word) and not before.startswith("-")):
+        elif by_option or (_FILE.match(word) and not re.match(r"-(?!\d+$)", before)):
             last = at == places[-1] and len(places) > 1
             yield from _named(step, word, sure=by_option or not last)
 
@@ -176,7 +190,7 @@ def _named(step: Step, word: str, sure: bool) -> Iterator[Finding]:
 
 
 def _read(step: Step, word: str, verb: str) -> Iterator[Finding]:
-    if word == "-" or word.startswith("/dev/"):
+    if word == "-" or (is_windows(word) and step.file is None) or word.startswith("/dev/"):
         return
     if word.startswith("~") or (step.cwd is None and not is_windows(word)):
         return

@@ -104,7 +104,8 @@ def _overwritten(step: Step) -> Iterator[Finding]:
         name = step.path(redirect.target)
         if redirect.operator not in (">", ">|", "&>") or name not in step.tree.inputs or name in step.tree.made:
             continue
-        reads = name in {step.path(word) for word in [*step.argv[1:], step.stdin]}
+        words = [word for word in [*step.argv[1:], step.stdin] if word]
+        reads = name in {step.path(word + end) for word in words for end in ("", ".inp", ".nw")}
         where = spot(step.file, step.line)
         if reads:
             yield error(f"{where} reads {name} and writes its output into it; the file is emptied first.",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 
-from .base import Finding, error, nearest, warning
+from .base import Finding, error, warning
 from .tree import Tree, is_system, is_windows, resolve
 
 
@@ -62,13 +62,13 @@ def _outside(tree: Tree, path: str, where: str, verb: str, file: str | None, lin
 def _missing(
     tree: Tree, path: str, name: str, where: str, verb: str, file: str | None, line: int | None, missing: str, cwd: str
 ) -> Finding:
-    near = nearest(name, tree.inputs)
+    near = tree.nearest(name)
     fix = None
     if near and near.lower() == name.lower():
         remedy = f"Names are case-sensitive: there is {near}."
         fix = f"rename:{name}"
     elif near and posixpath.basename(near) == posixpath.basename(name):
-        remedy = f"It lies in another folder: {near}."
+        remedy = f"It lies in another folder: {near}. Go there first (cd {posixpath.dirname(near) or '.'}), or use that name."
     elif near:
         remedy = f"Did you mean {near}?"
     else:

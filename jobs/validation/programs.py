@@ -35,7 +35,18 @@ _FOAM = re.compile(
     r"getApplication|flattenMesh|moveDynamicMesh|subsetMesh|pimpleFoam|applyBoundaryLayer|"
     r"paraFoam|cleanCase|createNonConformalCouples)$"
 )
-_FOAM_MAKES = ["constant/*", "processor*", "[0-9]*", "postProcessing*", "VTK*", "log.*", "dynamicCode*", "0/*", "*.eMesh"]
+# What the programs of OpenFOAM make in a case: the first pattern that fits.
+_FOAM_MAKES: list[tuple[str, list[str]]] = [
+    (r"blockMesh|\w*HexMesh|extrude\w*|\w+ToFoam|mergeMeshes|stitchMesh|mirrorMesh|refineMesh|renumberMesh|topoSet|createBaffles|"
+     r"cartesianMesh|transformPoints|checkMesh|flattenMesh|collapseEdges",
+     ["constant/polyMesh*", "constant/*/polyMesh*", "[1-9]*", "0.*/*", "0/*/polyMesh*", "processor*"]),
+    (r"decomposePar|redistributePar", ["processor*"]),
+    (r"surface\w+", ["constant/triSurface/*", "constant/geometry/*", "constant/extendedFeatureEdgeMesh*", "*.eMesh", "*.obj", "*.stl"]),
+    (r"reconstructPar(Mesh)?", ["[0-9]*", "constant/polyMesh*"]),
+    (r"(?!foam|para|setsTo)\w+Foam", ["[1-9]*", "0.[0-9]*", "postProcessing*", "dynamicCode*", "processor*", "constant/*/polyMesh*",
+                                      "constant/polyMesh*", "log.*", "*.dat", "*.csv"]),
+    (r"\w+", ["constant/*", "processor*", "[0-9]*", "postProcessing*", "VTK*", "log.*", "0/*", "system/*"]),
+]  # fmt: skip
 _GMX_DEFAULTS = {
     "grompp": ["topol.tpr", "mdout.mdp"],
     "mdrun": ["confout.gro", "traj*", "ener.edr", "state*.cpt", "md.log"],
@@ -84,6 +95,14 @@ def reads(step: Step) -> list[str | None]:
     if name in ("sort", "cut", "paste", "uniq"):
         return []
     return words if name in _READERS else []
+
+
+def archive(step: Step) -> str | None:
+    """The word for the archive that a step unpacks."""
+    if step.program not in ("tar", "unzip"):
+        return None
+    name = archives.named_by(step)
+    return next((word for word in step.argv[1:] if word and step.path(word) == name), None) if name else None
 
 
 def script(step: Step) -> str | None:
@@ -164,7 +183,8 @@ def _solvers(step: Step, name: str, words: list[str | None]) -> Effects | None:
         job = step.option("-i") or next((word for word in words if word), None)
         return [f"{job.removesuffix('.inp')}.*" if job else None], False
     if _FOAM.match(name):
-        return [posixpath.join(step.option("-case") or "", made) for made in _FOAM_MAKES], False
+        makes = next(patterns for pattern, patterns in _FOAM_MAKES if re.fullmatch(pattern, name))
+        return [posixpath.join(step.option("-case") or "", made) for made in [*makes, f"log.{name}*"]], False
     if name in ("gmx", "gmx_mpi", "gmx_d") and words:
         return _gromacs(step)
     if name == "ld1.x":

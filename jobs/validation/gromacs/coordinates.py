@@ -45,7 +45,7 @@ def read(inputs: Inputs, name: str) -> Gro | None:
             gro.findings.append(_tabs(name, line.number))
             return gro
         elif gro.atoms is not None and 2 < line.number <= min(gro.atoms + 2, 1000):
-            if problem := _columns(name, line.number, line.text):
+            if problem := _columns(name, line.number, line.text, gro.atoms):
                 gro.findings.append(problem)
                 return gro
         if gro.atoms is not None and line.number == gro.atoms + 3:
@@ -86,9 +86,12 @@ def _tabs(name: str, number: int) -> Finding:
                  remedy="Replace the tabs by blanks so that the columns are right.")  # fmt: skip
 
 
-def _columns(name: str, number: int, text: str) -> Finding | None:
+def _columns(name: str, number: int, text: str, announced: int) -> Finding | None:
     if len(text) >= 39 and text[20:].count(".") >= 3:
         return None
+    if _box(text):
+        return error(f"{name} announces {announced} atoms in line 2, but {number - 3} come before the box in line {number}.",
+                     file=name, line=2, thing=str(number - 3), remedy="Correct the number in line 2, or the list.")  # fmt: skip
     return error(f"{name} line {number} is not in the columns of the format: {text[:40]!r}.", file=name, line=number, thing="columns",
                  remedy="Residue 5+5, atom 5+5, then three positions of 8 columns each.")  # fmt: skip
 

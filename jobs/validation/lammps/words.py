@@ -62,7 +62,7 @@ def _style(command: Command) -> Iterator[Finding]:
 
 def _is_variant(style: str, word: str) -> bool:
     """A name built on another, as of a newer version: mliap/unified, langevin/omp2."""
-    return style.startswith(word) or word.startswith(style + "/")
+    return bool(re.match(re.escape(word) + r"[/_\d]", style)) or word.startswith(style + "/")
 
 
 def _wrong(command: Command, what: str, remedy: str) -> Finding:

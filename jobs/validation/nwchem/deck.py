@@ -33,6 +33,7 @@ _NESTED = re.compile(r"(zcoord|zmatrix|zmt|zmat|system|simulation_cell|brillouin
                      r"dplot|structure_factor|mapping_info|fragment|cosmo|bonds?_lists?|metadynamics|tamd|born|analysis|field|"
                      r"bonding|rotations|confine|interaction|qmmm|pspspin|reciprocal|monkhorst|"
                      r"lattice|lattice_vectors|excitation|visualization|grid|dipole|states|mo_print|vem|do_)$")  # fmt: skip
+_PLAIN = {"geometry", "basis", "scf", "dft", "ecp", "mp2", "tce", "driver", "tddft"}  # none of them stands in another
 _DEPTH = 8
 
 
@@ -154,6 +155,8 @@ def _fill(block: Block, rows: list[Row], at: int) -> int:
                 return at + 1
             level -= 1
         elif row.name in ("task", "start", "restart") and len(row.words) > 1 and block.name != "python":
+            break
+        elif block.name in _PLAIN and row.name in _PLAIN and row.name != block.name:
             break
         elif _NESTED.match(row.name) and (row.name != "cosmo" or block.name != "cosmo") and _opens(block, row, rows, at):
             level += 1

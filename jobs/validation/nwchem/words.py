@@ -111,7 +111,7 @@ def _not_positive(word: str) -> bool:
 def _functional(row: Row) -> Iterator[Finding]:
     for word in row.words[1:]:
         if not _is_number(word) and word.lower() not in _FUNCTIONALS:
-            near = difflib.get_close_matches(word.lower(), _FUNCTIONALS, 1, 0.86)
+            near = difflib.get_close_matches(word.lower(), _FUNCTIONALS, 1, 0.8)
             if near:
                 yield error(f"{row.where}: the functional {word} is not known.", file=row.file, line=row.line, thing=word,
                             remedy=f"Did you mean {near[0]}?")  # fmt: skip

@@ -71,7 +71,7 @@ def _misspelt(plan: Plan, step: Step) -> Iterator[Finding]:
     word = step.argv[0] or ""
     if "/" in word or step.program in plan.functions or step.program in _COMMON:
         return
-    near = difflib.get_close_matches(step.program, _COMMON, 1, 0.88)
+    near = difflib.get_close_matches(step.program, _COMMON, 1, 0.84)
     if not near or len(step.program) < 6 or _is_real(step.program):
         return
     yield error(f"{spot(step.file, step.line)} runs {step.program}, which is no program of OpenFOAM.", file=step.file,

@@ -93,7 +93,7 @@ def _schemes(case: Case) -> Iterator[Finding]:
         for entry in section.sub.entries:
             for token in entry.values:
                 word = token.text
-                near = difflib.get_close_matches(word, _SCHEMES, 1, 0.85) if word.isalpha() and word not in _SCHEMES else []
+                near = difflib.get_close_matches(word, _SCHEMES, 1, 0.82) if word.isalpha() and word not in _SCHEMES else []
                 if near and len(word) > 4:
                     yield warning(f"{path} line {token.line}: the scheme {word} is not one that is known here.", file=path,
                                   line=token.line, thing=word, remedy=f"Did you mean {near[0]}?")  # fmt: skip

@@ -121,13 +121,22 @@ class _Reader:
             self.open = None
             self._begin(number, bare)
             return
+        if bare.split("!")[0].count("'") % 2:
+            self._unquoted(number, bare)
+            return
         text, closed = _until_end(bare)
         for value in _pairs(text, number):
             self.open.values[value.name] = value
-        if text.count("'") % 2:
-            self.deck.findings.append(error(f"{self.deck.name} line {number}: a quote is not closed in &{self.open.name}: {bare[:60]}",
-                                            file=self.deck.name, line=number, thing="'", remedy="Close the quote."))  # fmt: skip
         if closed:
+            self.open = None
+
+    def _unquoted(self, number: int, bare: str) -> None:
+        assert self.open is not None
+        if re.search(r"\w'\w", bare) and bare.lstrip()[:1] != "'" and '"' in bare:
+            return  # an apostrophe inside double quotes
+        self.deck.findings.append(error(f"{self.deck.name} line {number}: a quote is not closed in &{self.open.name}: {bare[:60]}",
+                                        file=self.deck.name, line=number, thing="'", remedy="Close the quote."))  # fmt: skip
+        if bare.endswith("/"):
             self.open = None
 
     def _unclosed(self, namelist: Namelist) -> None:
