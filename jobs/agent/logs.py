@@ -117,5 +117,5 @@ class Logs:
         self._notes.update((name, stream.note()) for name, stream in self._streams.items())
         key = repr([(name, note["generation"], note["inode"], note["seen"] >> 20) for name, note in self._notes.items()])
         if key != self._noted:
-            marks.save(self._config.folder, _NOTES, self._notes)
+            marks.try_save(self._config.folder, _NOTES, self._notes)
             self._noted = key

@@ -130,7 +130,8 @@ def _live(config: Config, lock: int, log: Callable[[str], None], ready: Optional
 
     def report(channel: socket.socket) -> int:
         sandbox.close_others((lock, channel.fileno()))
-        _write_pid(config, "reporter.pid")
+        with contextlib.suppress(OSError):  # a full disk must not keep the results from being sent
+            _write_pid(config, "reporter.pid")
         return Reporter(config, channel, log).run()
 
     Holder(config, report, log).live()

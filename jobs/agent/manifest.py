@@ -5,7 +5,7 @@ again changes nothing.
 """
 import json
 import os
-from typing import Any, Dict, Iterator, List, Optional
+from typing import Any, Dict, Iterator, List, Tuple
 
 from .config import Config
 from .wire import FIRST_PAUSE, Portal, longer, patient
@@ -14,11 +14,50 @@ MANIFEST = "manifest.ndjson"
 PART = 1 << 20  # bytes
 
 
-class Manifest:
-    """The lines on disk, sent in parts."""
+class Lines:
+    """The lines so far. When the disk is full, further ones are kept in memory: they are sent, only not found again."""
 
-    def __init__(self, config: Config, portal: Portal, instead: Optional[List[Dict[str, Any]]] = None) -> None:
-        self._path, self._portal, self._instead = config.path(MANIFEST), portal, instead
+    def __init__(self, config: Config) -> None:
+        self._path = config.path(MANIFEST)
+        self._more: List[bytes] = []
+        self.count, self._end = _whole_lines(self._path)
+
+    def add(self, line: Dict[str, Any]) -> None:
+        """Appends a file's line."""
+        data = json.dumps(line).encode("ascii") + b"\n"
+        self.count += 1
+        if self._more or not self._appended(data):
+            self._more.append(data)
+
+    def __iter__(self) -> Iterator[bytes]:
+        if self._end:
+            with open(self._path, "rb") as file:
+                yield from file
+        yield from self._more
+
+    def _appended(self, data: bytes) -> bool:
+        """False leaves the file as it was."""
+        try:
+            fd = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError:
+            return False
+        try:
+            if os.pwrite(fd, data, self._end) == len(data):
+                self._end += len(data)
+                return True
+        except OSError:
+            pass
+        finally:
+            os.ftruncate(fd, self._end)
+            os.close(fd)
+        return False
+
+
+class Manifest:
+    """The lines, sent in parts."""
+
+    def __init__(self, lines: Lines, portal: Portal) -> None:
+        self._lines, self._portal = lines, portal
         self.totals = {"files": 0, "bytes": 0, "skipped": 0, "failed": 0}
 
     def send(self) -> Dict[str, int]:
@@ -26,7 +65,8 @@ class Manifest:
         number = 0
         part: List[bytes] = []
         weight = 0
-        for line in self._read():
+        for line in self._lines:
+            self._count(json.loads(line.decode("ascii")))
             if part and weight + len(line) > PART:
                 self._part(number, part, False)
                 number, part, weight = number + 1, [], 0
@@ -34,18 +74,6 @@ class Manifest:
             weight += len(line)
         self._part(number, part, True)
         return self.totals
-
-    def _read(self) -> Iterator[bytes]:
-        for line in self._lines():
-            self._count(json.loads(line.decode("ascii")))
-            yield line
-
-    def _lines(self) -> Iterator[bytes]:
-        if self._instead is not None:
-            yield from (json.dumps(line).encode("ascii") + b"\n" for line in self._instead)
-            return
-        with open(self._path, "rb") as file:
-            yield from file
 
     def _count(self, line: Dict[str, Any]) -> None:
         for kind in ("skipped", "failed"):
@@ -63,8 +91,8 @@ class Manifest:
             pause = longer(pause)
 
 
-def whole_lines(path: str) -> int:
-    """Number of whole lines of a file; a last half line is cut off."""
+def _whole_lines(path: str) -> Tuple[int, int]:
+    """Number of whole lines of a file, and their length in bytes; a last half line is cut off."""
     count = end = 0
     if os.path.exists(path):
         with open(path, "rb+") as file:
@@ -72,4 +100,4 @@ def whole_lines(path: str) -> int:
                 if line.endswith(b"\n"):
                     count, end = count + 1, end + len(line)
             file.truncate(end)
-    return count
+    return count, end

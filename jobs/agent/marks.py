@@ -57,6 +57,12 @@ def save(folder: str, name: str, value: Any) -> None:
     os.replace(path + ".new", path)
 
 
+def try_save(folder: str, name: str, value: Any) -> None:
+    """Saves what only spares work later: a command that filled the disk must not keep its results from being sent."""
+    with contextlib.suppress(OSError):
+        save(folder, name, value)
+
+
 def reserve(folder: str) -> None:
     """Keeps 64 KB of the disk for the marks of the end."""
     if not exists(folder, _RESERVE):

@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 from . import marks
 from .config import Config
 from .folder import Folder, Refused, open_plain
-from .manifest import MANIFEST, Manifest, whole_lines
+from .manifest import Lines, Manifest
 from .staging import staged_index
 from .walk import Entry, walk
 from .wire import Answer, Portal, patient, text
@@ -26,6 +26,10 @@ class GivenUp(Exception):
     """A force stop: what is not saved by now stays behind."""
 
 
+class FolderGone(Exception):
+    """There is nothing to look through."""
+
+
 class Item(NamedTuple):
     """A small file, read."""
 
@@ -35,38 +39,40 @@ class Item(NamedTuple):
 
 def save(config: Config, portal: Portal, given_up: Callable[[], bool], log: Callable[[str], None]) -> Dict[str, int]:
     """Saves all outputs and the manifest; returns {"files", "bytes", "skipped", "failed"}. Raises Released."""
+    lines = Lines(config)
     try:
-        saver = Saver(config, portal, given_up)
-    except OSError as error:
-        return Manifest(config, portal, [{"path": ".", "failed": "the job folder is gone: %s" % error.strerror}]).send()
-    try:
-        saver.run()
+        Saver(config, portal, given_up, lines).run()
     except GivenUp:
         log("outputs given up")
-    finally:
-        saver.close()
-    return Manifest(config, portal).send()
+    except FolderGone as gone:
+        lines.add({"path": ".", "failed": "the job folder is gone: %s" % gone})
+    return Manifest(lines, portal).send()
 
 
 class Saver:
     """Walks and sends."""
 
-    def __init__(self, config: Config, portal: Portal, given_up: Callable[[], bool]) -> None:
+    def __init__(self, config: Config, portal: Portal, given_up: Callable[[], bool], lines: Lines) -> None:
         self._config, self._portal, self._given_up = config, portal, given_up
-        self._folder = Folder(config.workdir, config.run_as)
         self._staged = staged_index(config)
-        self._done = whole_lines(config.path(MANIFEST))
-        self._lines = open(config.path(MANIFEST), "a")  # noqa: SIM115 (closed by close())
+        self._lines = lines
+        self._done = lines.count
         self._batch: List[Item] = []
         self._weight = 0
 
-    def close(self) -> None:
-        self._lines.close()
-        self._folder.close()
-
     def run(self) -> None:
-        """Everything that is not yet in the manifest."""
-        for entry in walk(self._folder.fd):
+        """Everything that is not yet in the manifest. Raises GivenUp, FolderGone or Released."""
+        try:
+            folder = Folder(self._config.workdir, self._config.run_as)
+        except OSError as error:
+            raise FolderGone(error.strerror) from error
+        try:
+            self._all(folder)
+        finally:
+            folder.close()
+
+    def _all(self, folder: Folder) -> None:
+        for entry in walk(folder.fd):
             if entry.kind == "file" and self._unchanged(entry):
                 continue
             if self._done > 0:
@@ -85,7 +91,7 @@ class Saver:
         path = text(entry.path)
         if entry.kind == "dir":
             self._flush()
-            self._write({"path": path, "size": 0, "dir": True})
+            self._lines.add({"path": path, "size": 0, "dir": True})
         elif entry.kind != "file":
             self._skip(path, entry.kind, entry.detail)
         else:
@@ -102,7 +108,7 @@ class Saver:
                 self._small(fd, path)
             else:
                 self._flush()
-                self._write(Big(self._config, self._portal, self._check, fd, path).send())
+                self._lines.add(Big(self._config, self._portal, self._check, fd, path).send())
         except OSError as error:
             self._skip(path, "unreadable", error.strerror or str(error))
         finally:
@@ -131,15 +137,11 @@ class Saver:
             failed = {item.line["path"]: _why(answer) for item in batch}
         for item in batch:
             path = item.line["path"]
-            self._write({"path": path, "failed": failed[path]} if path in failed else item.line)
+            self._lines.add({"path": path, "failed": failed[path]} if path in failed else item.line)
 
     def _skip(self, path: str, kind: str, detail: str) -> None:
         self._flush()
-        self._write({"path": path, "skipped": kind, "detail": detail})
-
-    def _write(self, line: Dict[str, Any]) -> None:
-        self._lines.write(json.dumps(line) + "\n")
-        self._lines.flush()
+        self._lines.add({"path": path, "skipped": kind, "detail": detail})
 
     def _unchanged(self, entry: Entry) -> bool:
         """An input that is as it was staged: same size, and either untouched or the same bytes."""
@@ -188,7 +190,7 @@ class Big:
         answer = patient(self._portal, self._check, "outputs/file", data, sha256=digest.hexdigest() if last else None, **where)
         if answer.code == 200:
             self._digest, self._offset = digest, self._offset + len(data)
-            marks.save(self._config.folder, _PLACE, {"path": self._path, "offset": self._offset})
+            marks.try_save(self._config.folder, _PLACE, {"path": self._path, "offset": self._offset})
         elif answer.code == 409:
             self._begun_again += 1
             self._go_to(int(answer.body["size"]))

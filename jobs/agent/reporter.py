@@ -3,6 +3,7 @@
 The one idea: it keeps nothing in mind that is not on disk or with the portal, so it may die at any line and the next
 one goes on from the marks.
 """
+import contextlib
 import os
 import shutil
 import socket
@@ -44,10 +45,21 @@ class Reporter:
             self._wait(lambda: False)
         except Released:
             pass
+        except Exception as error:
+            self._log("reporter: %r" % error)
+            self._tell_failed(error)
+            return 1
         self._portal.release()
-        marks.write(self._config.folder, marks.RELEASED, {})
+        with contextlib.suppress(OSError):
+            marks.write(self._config.folder, marks.RELEASED, {})
         self._link.release()
         return 0
+
+    def _tell_failed(self, error: Exception) -> None:
+        """Before the command began the portal may try another cluster; afterwards the next reporter tries again."""
+        if not self._begun():
+            with contextlib.suppress(Unreachable, Released):
+                self._portal.tell("failed", {"message": "the agent can't go on: %s" % error})
 
     def _hello(self) -> None:
         answer = self._portal.insist("hello", self._introduction)

@@ -27,9 +27,8 @@ class Entry(NamedTuple):
 
 
 def walk(fd: int, in_order: bool = True, above: bytes = b"", level: int = 0) -> Iterator[Entry]:
-    """Everything below an open folder, the same order each time."""
-    names = [os.fsencode(name) for name in os.listdir(fd)]
-    for name in sorted(names) if in_order else names:
+    """Everything below an open folder; in order it is the same each time, else memory does not grow with a folder's size."""
+    for name in sorted(_names(fd)) if in_order else _names(fd):
         path = above + name
         try:
             status = os.stat(name, dir_fd=fd, follow_symlinks=False)
@@ -42,6 +41,12 @@ def walk(fd: int, in_order: bool = True, above: bytes = b"", level: int = 0) -> 
             yield from _below(fd, name, in_order, path, level, status)
         else:
             yield Entry(path, kind, fd, status, _target(fd, name) if kind == "symlink" else "")
+
+
+def _names(fd: int) -> Iterator[bytes]:
+    with os.scandir("/proc/self/fd/%d" % fd) as entries:  # scandir(fd) came with Python 3.7
+        for entry in entries:
+            yield os.fsencode(entry.name)
 
 
 def _below(fd: int, name: bytes, in_order: bool, path: bytes, level: int, status: os.stat_result) -> Iterator[Entry]:
