@@ -32,7 +32,7 @@ export function show(run) {
   span.textContent = run.text;
   const classes = flags ? flags.split(" ").map((flag) => `a-${flag}`) : [];
   if (fg.length === 1) classes.push(`a-${fg}`);
-  else if (fg) span.style.color = `color-mix(in oklab, ${fg} 60%, var(--ink))`; // readable in both themes
+  else if (fg) span.style.color = `light-dark(oklch(from ${fg} min(l, 0.5) c h), oklch(from ${fg} max(l, 0.72) c h))`; // readable
   if (bg.length === 1) classes.push(`a-on-${bg}`);
   else if (bg) span.style.background = `color-mix(in oklab, ${bg} 30%, var(--log-bg))`;
   span.className = classes.join(" ");

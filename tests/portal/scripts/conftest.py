@@ -47,9 +47,10 @@ class Portal:
 
     def open(self, body, scripts=(), styles=("tokens", "base", "tones", "layout", "log", "forms"), hash=""):
         """A page with some markup, modules and style sheets of ours, under the strict policy."""
-        links = '<link rel="stylesheet" href="/plain.css">' + "".join(f'<link rel="stylesheet" href="/static/css/{name}.css">' for name in styles)
+        links = "".join(f'<link rel="stylesheet" href="/static/css/{name}.css">' for name in styles)
         modules = "".join(f'<script type="module" src="/static/js/{name}.js"></script>' for name in scripts)
-        self.answers["/"] = f'<!doctype html><html lang="en"><title>x</title>{links}{modules}<body>{body}'
+        plain = '<link rel="stylesheet" href="/plain.css">'
+        self.answers["/"] = f'<!doctype html><html lang="en"><title>x</title>{plain}{links}{modules}<body>{body}'
         self.page.goto(f"{ORIGIN}/{hash}")
         return self.page
 
