@@ -12,7 +12,7 @@ from typing import Any
 
 from jobs import logs
 from portal import live
-from portal.consumers.socket import AGAIN, HEARTBEAT, NOT_FOUND, Left, Socket, entered_workload, in_thread, visible_workload
+from portal.consumers.socket import AGAIN, HEARTBEAT, NOT_FOUND, Left, Socket, entered_workload, off_loop, visible_workload
 from portal.consumers.tail import WATCH
 
 LOOK = 2.0  # seconds after which to look although no news came
@@ -61,7 +61,7 @@ class HealthSocket(Socket):
                 live.hub.publish(f"orders:{self.public_id}", {"watched": HEALTH})
 
 
-@in_thread
+@off_loop
 def fresh(directory: Path, got: dict[int, float], since: float) -> list[tuple[int, float, list[dict[str, Any]]]]:
     """Node, last heard and points, for each node that has any newer than what its viewer got."""
     found = []
@@ -72,7 +72,7 @@ def fresh(directory: Path, got: dict[int, float], since: float) -> list[tuple[in
     return found
 
 
-watch: Any = in_thread(logs.watch)
+watch: Any = off_loop(logs.watch)
 
 
 def _seconds(text: str) -> float:

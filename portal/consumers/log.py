@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from jobs import logs
-from portal.consumers.socket import AGAIN, HEARTBEAT, NOT_FOUND, Left, Socket, entered_workload, in_thread, visible_workload
+from portal.consumers.socket import AGAIN, HEARTBEAT, NOT_FOUND, Left, Socket, entered_workload, off_loop, visible_workload
 from portal.consumers.tail import FRAME, Ended, Tail, tail_of
 
 WINDOW = 1 << 20  # bytes under way without an acknowledgement
+AHEAD = 256 << 10  # bytes that a viewer who is behind reads at a time
 INFO_PACE = 1.0  # seconds between two infos about a log that grows
 LONGEST_NAME = 5000  # characters of a stream's name
 FILE = "file:"  # streams that are files of the job
@@ -42,6 +43,7 @@ class LogSocket(Socket):
         self.at: int | None = None  # the next offset to send; None while the viewer does not follow
         self.under_way: deque[tuple[int, int]] = deque()  # end and length of each frame not acknowledged
         self.flying = 0  # bytes of those frames
+        self.ahead = (0, -1, b"")  # offset, generation and bytes read ahead by a viewer that is behind
         self.told: Ended | None = None
         self.told_at = 0.0
 
@@ -105,7 +107,7 @@ class LogSocket(Socket):
     async def _send_frames(self, tail: Tail) -> None:
         while self.at is not None and self.at < tail.now.size and self.flying + FRAME <= WINDOW and self._is_told(tail.now):
             at, now = self.at, tail.now
-            data = tail.cut(at, FRAME) or await read(self.directory, self.stream, at, now.generation)
+            data = tail.cut(at, FRAME) or await self._read(at, now.generation)
             if self.at != at:
                 continue  # the viewer has asked for another place meanwhile
             if not data:
@@ -115,6 +117,14 @@ class LogSocket(Socket):
             self.flying += len(data)
             self.under_way.append((self.at, len(data)))
             await self.send_bytes(at.to_bytes(8, "big") + data)
+
+    async def _read(self, at: int, generation: int) -> bytes:
+        """Up to a frame from the file, of which some frames are read at a time."""
+        start, of, data = self.ahead
+        if of != generation or not start <= at < start + len(data):
+            start, data = at, await read(self.directory, self.stream, at, generation)
+            self.ahead = start, generation, data
+        return data[at - start : at - start + FRAME]
 
     def _is_told(self, now: Ended) -> bool:
         """No byte of a generation, and none behind a gap, is sent before the viewer knows of it."""
@@ -149,6 +159,6 @@ def is_stream(name: str) -> bool:
     return len(name) <= LONGEST_NAME and "\0" not in name and not any(part in ("", ".", "..") for part in parts)
 
 
-@in_thread
+@off_loop
 def read(directory: Path, stream: str, offset: int, generation: int) -> bytes:
-    return logs.read(directory, stream, offset, offset + FRAME, generation=generation)
+    return logs.read(directory, stream, offset, offset + AHEAD, generation=generation)

@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import wraps
 from typing import Any, TypeVar
 from urllib.parse import parse_qs
 
@@ -29,11 +30,22 @@ Result = TypeVar("Result")
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 _threads = ThreadPoolExecutor(4, thread_name_prefix="live")
+_files = ThreadPoolExecutor(4, thread_name_prefix="live-files")
 
 
 def in_thread(call: Callable[..., Result]) -> Callable[..., Awaitable[Result]]:
-    """A function that uses the database or files, to be awaited; runs in the sockets' own few threads."""
+    """A function that uses the database, to be awaited; runs in the sockets' own few threads."""
     return database_sync_to_async(call, thread_sensitive=False, executor=_threads)
+
+
+def off_loop(call: Callable[..., Result]) -> Callable[..., Awaitable[Result]]:
+    """The same for functions that use files only, at a third of the cost."""
+
+    @wraps(call)
+    async def run(*given: Any) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(_files, call, *given)
+
+    return run
 
 
 class Left(Exception):

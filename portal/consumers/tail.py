@@ -16,7 +16,7 @@ from typing import Any
 
 from jobs import logs
 from portal import live
-from portal.consumers.socket import in_thread
+from portal.consumers.socket import off_loop
 
 log = logging.getLogger(__name__)
 
@@ -99,7 +99,7 @@ class Tail:
             bell.set()
 
 
-@in_thread
+@off_loop
 def look(directory: Path, stream: str, before: Ended) -> Ended:
     """Reads what came since the last look, and whether anything else about the stream has changed."""
     generation = (logs.generations(directory, stream) or [0])[-1]
@@ -124,7 +124,7 @@ def _grown(directory: Path, stream: str, generation: int, start: int, size: int,
     return start, logs.read(directory, stream, start, size, generation=generation)
 
 
-watch: Any = in_thread(logs.watch)
+watch: Any = off_loop(logs.watch)
 
 _tails: dict[tuple[Any, ...], tuple[Tail, "asyncio.Task[None]", list[int]]] = {}
 

@@ -61,8 +61,9 @@ def main(count: int = 1000, rounds: int = 10) -> None:
             address = f"ws://127.0.0.1:{bare_port}/"
             bare_row, _ = asyncio.run(measure(address, None, count, rounds, publisher, lambda: rss(bare.pid) - before, first=False))
     heads = ["", "first ms", "p50 ms", "p99 ms", "all ms (median)", "all ms (worst)", "missed", "KiB a viewer"]
-    ratio = ["ours / bare", *(a / b if b else "-" for a, b in zip(ours_row[:5], bare_row[:5], strict=True)), "", ours_row[6] / max(bare_row[6], 0.1)]
-    table(f"status change to {count} open pages, {size} characters each, {rounds} rounds", heads, [["ours", *ours_row], ["bare", *bare_row], ratio])
+    ratio = ["ours / bare", *(a / b for a, b in zip(ours_row[:5], bare_row[:5], strict=True)), "", ours_row[6] / max(bare_row[6], 0.1)]
+    rows = [["ours", *ours_row], ["bare", *bare_row], ratio]
+    table(f"status change to {count} open pages, {size} characters each, {rounds} rounds", heads, rows)
 
 
 def answers(port: int) -> bool:

@@ -108,7 +108,7 @@ def running(code: str = OURS, port: int | None = None, **environment):
     port = port or free_port()
     process = subprocess.Popen([sys.executable, "-c", code.format(port=port)], cwd=ROOT, env={**os.environ, **environment})
     try:
-        wait_for(lambda: _answers(port) or process.poll() is not None)
+        wait_for(lambda: _answers(port) or process.poll() is not None, 90)
         yield port, process
     finally:
         process.terminate()
