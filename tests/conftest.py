@@ -33,3 +33,24 @@ def admin(db):
 @pytest.fixture
 def wing(owner, member):
     return factories.project(owner, member)
+
+
+@pytest.fixture
+def clock():
+    """A clock that the test moves by hand."""
+    import playing
+
+    return playing.Clock()
+
+
+@pytest.fixture
+def cloud():
+    """The fake cloud, empty and well-behaved."""
+    from jobs import backends
+
+    fake = backends.get("fake")
+    fake.misbehave()
+    yield fake
+    fake.misbehave()
+    for token in list(fake.tokens()):
+        fake.vanish(token)

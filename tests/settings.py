@@ -7,9 +7,11 @@ os.environ.setdefault("HEADRACE_DATA", tempfile.mkdtemp(prefix="headrace-test-")
 os.environ.setdefault("SECRET_KEY", "")
 
 from portal.settings import *  # noqa: E402, F403
-from portal.settings import BACKENDS, STORAGES, TEMPLATES  # noqa: E402, F401
+from portal.settings import BACKENDS, DATABASES, DATA_DIR, SQLITE  # noqa: E402
 
 BACKENDS = {**BACKENDS, "fake": {"BACKEND": "jobs.backends.fake.Fake", "OPTIONS": {}}}
+if SQLITE:  # a file, so that threads of a test see the same database
+    DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / f"test-{os.getpid()}.sqlite3")}
 ALLOWED_HOSTS = ["*"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 CELERY_TASK_ALWAYS_EAGER = False

@@ -23,6 +23,8 @@ def decide(facts: Facts, now: datetime) -> Step:
     cluster = facts.cluster
     if facts.stops:
         return end(facts, stopped_reason(facts))
+    if cluster is not None and cluster.up and cluster.charged_until is None:
+        return Step(facts, act=begin_billing)
     if cluster is not None and (cluster.started or cluster.exited):
         return Step(facts, lifecycle.RUNNING, detail=_what_is_there(facts))
     trouble = _trouble(facts)
@@ -32,8 +34,6 @@ def decide(facts: Facts, now: datetime) -> Step:
         return end(facts, "not-up", _so_far(facts))
     if cluster is None or cluster.created is None:
         return Step(facts, act=ask)
-    if cluster.up and cluster.charged_until is None:
-        return Step(facts, act=begin_billing)
     return wait(facts)
 
 
@@ -121,8 +121,9 @@ def begin_billing(batch: Sequence[Facts], now: datetime) -> list[Step]:
     """The first node is up: from now on money flows, and the agents must know until when."""
     ledger.meter([facts.cluster.pk for facts in batch if facts.cluster], now)
     for facts in batch:
+        facts.cluster.charged_until = now
         announce(f"orders:{facts.work.public_id}")
-    return [wait(facts) for facts in batch]
+    return [decide(facts, now) for facts in batch]
 
 
 def note_clusters(works: Sequence[Workload], now: datetime) -> dict[int, Cluster]:

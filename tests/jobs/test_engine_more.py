@@ -13,21 +13,7 @@ from jobs.models.workload import Change
 from jobs.stages import running
 from jobs.stages.base import wait
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def clock():
-    return playing.Clock()
-
-
-@pytest.fixture(autouse=True)
-def cloud():
-    fake = backends.get("fake")
-    fake.misbehave()
-    for token in list(fake.tokens()):
-        fake.vanish(token)
-    return fake
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("cloud")]
 
 
 def submit(clock, **fields) -> Workload:

@@ -6,24 +6,10 @@ import factories
 import playing
 import pytest
 
-from jobs import backends, lifecycle
+from jobs import lifecycle
 from jobs.models import Charge, Workload
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def clock():
-    return playing.Clock()
-
-
-@pytest.fixture(autouse=True)
-def cloud():
-    fake = backends.get("fake")
-    fake.misbehave()
-    yield fake
-    for token in list(fake.tokens()):
-        fake.vanish(token)
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("cloud")]
 
 
 def submit(clock, **fields) -> Workload:
