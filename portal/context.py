@@ -1,11 +1,17 @@
-"""What every page shows: the purse of the project and the navigation."""
+"""What every page shows: the purse in the top bar. Asked for only by templates that show it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
+
+from portal.purses import purse_of
 
 
 def everywhere(request: HttpRequest) -> dict[str, Any]:
-    return {}
+    user = getattr(request, "user", None)
+    if user is None or not user.is_authenticated:
+        return {}
+    return {"purse": SimpleLazyObject(lambda: purse_of(user))}

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from portal.views import actions, health, jobs, log, new, outputs, uploads
+from portal.views import account, actions, budgets, files, hardware, health, help, jobs, log, new, outputs, projects, uploads
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="jobs"), name="home"),
@@ -17,5 +17,11 @@ urlpatterns = [
     path("jobs/", include(outputs.urlpatterns)),
     path("jobs/", include(log.urlpatterns)),
     path("", include(uploads.urlpatterns)),
+    path("", include(files.urlpatterns)),
+    path("", include(hardware.urlpatterns)),
+    path("", include(budgets.urlpatterns)),
+    path("", include(projects.urlpatterns)),
+    path("", include(help.urlpatterns)),
+    path("", include(account.urlpatterns)),
     path("", include(health.urlpatterns)),
 ]

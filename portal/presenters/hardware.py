@@ -1,0 +1,97 @@
+"""The hardware page: a row a coretype with marks for its cores, the figures above, and what only admins see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+
+from django.urls import reverse
+
+from jobs import hardware
+from jobs.models import Coretype, Region, Stray
+from portal import words
+
+from .text import plural, span_of
+from .values import Question
+
+MARKS = 128
+"""Cores that get a mark each; more are shown as a bar."""
+
+
+@dataclass(frozen=True)
+class KindRow:
+    coretype: Coretype
+    node: str
+    marks: list[str]
+    label: str
+    free: int | None
+    total: int | None
+    queued: int
+    usual: str
+    running_share: float = 0.0
+    moving_share: float = 0.0
+
+
+@dataclass(frozen=True)
+class RegionRows:
+    region: Region
+    rows: list[KindRow]
+
+
+@dataclass(frozen=True)
+class Page:
+    regions: list[RegionRows]
+    totals: hardware.Totals
+    clusters: list[hardware.Alive]
+    more_clusters: int
+    unknown: int
+    compared: datetime | None
+
+
+def page(now: datetime, admin: bool) -> Page:
+    totals = hardware.totals(now)
+    clusters = hardware.alive(now) if admin else []
+    rows = [row(kind) for kind in hardware.kinds()]
+    more = totals.clusters - len(clusters)
+    return Page(_by_region(rows), totals, clusters, more, hardware.unknown() if admin else 0, hardware.compared() if admin else None)
+
+
+def row(kind: hardware.Kind) -> KindRow:
+    total = kind.total
+    shares = (100 * kind.running / total, 100 * (kind.moving + kind.others) / total) if total else (0.0, 0.0)
+    usual = span_of(*kind.usual) if kind.usual else ""
+    return KindRow(kind.coretype, _node(kind.coretype), _marks(kind), _label(kind), kind.free, total, kind.queued, usual, *shares)
+
+
+def destroy(stray: Stray) -> Question:
+    text = "Whatever runs there is ended, and what it has not saved elsewhere is lost. Headrace knows no job that it belongs to."
+    return Question(
+        f"Destroy {stray.token}?", "Destroy", reverse("stray", args=[stray.pk]), reverse("hardware"), text, "server-off", "fail",
+        loses=[(stray.token, f"on {stray.backend}")], fields=[("decision", "destroy")],
+    )
+
+
+def _by_region(rows: Sequence[KindRow]) -> list[RegionRows]:
+    ordered = sorted(rows, key=lambda row: row.coretype.region.name)
+    return [RegionRows(region, list(some)) for region, some in groupby(ordered, key=lambda row: row.coretype.region)]
+
+
+def _node(kind: Coretype) -> str:
+    return f"{plural(kind.cores, 'core')}, {words.size(kind.memory)}"
+
+
+def _marks(kind: hardware.Kind) -> list[str]:
+    if kind.total is None or kind.free is None or kind.total > MARKS:
+        return []
+    return ["run"] * kind.running + ["move"] * kind.moving + ["other"] * kind.others + ["free"] * kind.free
+
+
+def _label(kind: hardware.Kind) -> str:
+    """The marks in words."""
+    if kind.total is None:
+        return f"{kind.coretype.name}: the backend does not say what is free"
+    moving, others, free = (kind.moving, "starting or stopping"), (kind.others, "taken by other coretypes"), (kind.free or 0, "free")
+    parts = [(kind.running, "running"), moving, others, free]
+    return f"{kind.coretype.name}, cores: " + ", ".join(f"{words.count(count)} {word}" for count, word in parts if count)

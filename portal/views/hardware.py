@@ -1,0 +1,65 @@
+"""Hardware, to be looked at: what there is, what it costs, what is free now. Admins see the clusters and decide on strays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from jobs import hardware
+from jobs.models import AuditEntry, Stray
+from portal.presenters import hardware as shown
+
+from .access import address
+from .asking import ask
+
+
+@login_required
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    """The page; with htmx the part of it that changes."""
+    now, admin = timezone.now(), _is_admin(request.user)
+    context: dict[str, Any] = {"page": shown.page(now, admin), "admin": admin}
+    if request.htmx and request.htmx.target == "hardware-now":  # type: ignore[attr-defined]
+        return render(request, "hardware/_now.html", context)
+    context |= {"about": hardware.about(), "strays": hardware.strays() if admin else []}
+    return render(request, "hardware/hardware.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def stray(request: HttpRequest, pk: int) -> HttpResponse:
+    """An admin's decision on a machine that nobody here knows: GET asks before it is destroyed, POST decides."""
+    if not _is_admin(request.user):
+        raise PermissionDenied("Only admins decide this.")
+    found, decision = get_object_or_404(Stray, pk=pk), request.POST.get("decision", "")
+    if request.method != "POST":
+        return ask(request, shown.destroy(found))
+    if decision not in hardware.DECISIONS:
+        messages.error(request, "Choose keep or destroy.")
+        return redirect("hardware")
+    with transaction.atomic():
+        done = hardware.decide(found, decision)
+        if done:
+            AuditEntry.note(request.user, f"{decision} stray", found.token, address(request), backend=found.backend)
+    words = {"destroy": "will be destroyed with the next comparison", "keep": "is kept"}[decision]
+    messages.info(request, f"{found.token} {words}." if done else f"{found.token} is gone already; nothing was changed.")
+    return redirect("hardware")
+
+
+def _is_admin(user: Any) -> bool:
+    return user.is_staff or user.is_superuser
+
+
+urlpatterns = [
+    path("hardware/", page, name="hardware"),
+    path("hardware/strays/<int:pk>/", stray, name="stray"),
+]

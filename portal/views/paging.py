@@ -1,0 +1,47 @@
+"""Pages of a list by key: newest first, never by OFFSET, so the hundredth page is as quick as the first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+from urllib.parse import urlencode
+
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+
+Row = TypeVar("Row", bound=Model)
+
+
+@dataclass(frozen=True)
+class Page(Generic[Row]):
+    """Rows, and the addresses of the pages beside this one; empty where there is none."""
+
+    rows: list[Row]
+    newer: str
+    older: str
+
+
+def page_of(found: QuerySet[Row], request: HttpRequest, size: int = 50, **kept: str) -> Page[Row]:
+    """The page that `before` or `after` in the address ask for. `kept` goes along in the addresses of its neighbours."""
+    before, after = (_key(request.GET.get(name, "")) for name in ("before", "after"))
+    if after is not None:
+        rows = list(found.filter(pk__gt=after).order_by("pk")[: size + 1])
+        more, rows = len(rows) > size, rows[:size][::-1]
+        return Page(rows, _address(kept, after=rows[0].pk) if more else "", _address(kept, before=rows[-1].pk) if rows else "")
+    rows = list((found.filter(pk__lt=before) if before is not None else found).order_by("-pk")[: size + 1])
+    more, rows = len(rows) > size, rows[:size]
+    newer = _address(kept, after=rows[0].pk) if rows and before is not None else ""
+    return Page(rows, newer, _address(kept, before=rows[-1].pk) if more else "")
+
+
+def searched(request: HttpRequest) -> str:
+    """What was typed into the search field."""
+    return request.GET.get("q", "").replace("\0", "").strip()[:200]
+
+
+def _key(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else None
+
+
+def _address(kept: dict[str, str], **more: Any) -> str:
+    return "?" + urlencode({name: value for name, value in {**kept, **more}.items() if value})
