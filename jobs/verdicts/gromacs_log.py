@@ -41,8 +41,19 @@ class GmxLog(Log):
     after: int = 0  # lines left to look for the kind of a fatal error
     LOGARITHMIC = False
 
+    def lines(self, first: int, found: list[bytes]) -> None:
+        """Energy tables that the chart would drop are only looked at for what is not a number."""
+        for number, line in enumerate(found, first):
+            if self.rows == 3:
+                if not line or line == b"\r":
+                    self.rows = 0
+                elif b"nan" in line or b"inf" in line:
+                    self._broken(number, shown(line[:LINE]))
+            else:
+                self.line(number, line[:LINE])
+
     def line(self, number: int, line: bytes) -> None:
-        raw = line[:LINE]
+        raw = line
         text = raw.strip()
         if self.open and not (self.open[0] == "em" and text.startswith((b"Potential Energy", b"Maximum force"))):
             self._paragraph(shown(raw, 400), not text)
@@ -60,6 +71,9 @@ class GmxLog(Log):
             self.rows = 1
         elif text.startswith(b"Energies (kJ/mol)"):
             self.rows, self.names = 2, []
+            if not self.chart.wanted():
+                self.chart.skip()
+                self.rows = 3
         else:
             self._said(number, raw, shown(raw, 400))
 
@@ -193,12 +207,16 @@ class GmxLog(Log):
         one = self.run
         if name in CHARTED and one["step"] is not None and not one["finished"]:
             self.chart.add(CHARTED[name], one["step"], value)
-        if NOT_A_NUMBER.search(text.encode()) and not one["nan"]:
-            one["nan"] = [number, shown(text)]
-            self.alarm("nan", f"an energy is not a number at step {one['step']}", number, text)
+        if not math.isfinite(value):
+            self._broken(number, text)
         if name == "Temperature" and value > HOT and not one["hot"]:
             one["hot"] = [number, shown(text), value]
             self.alarm("growth", f"a temperature of {value:.3g} K at step {one['step']}", number, text)
+
+    def _broken(self, number: int, text: str) -> None:
+        if NOT_A_NUMBER.search(text.encode()) and not self.run["nan"]:
+            self.run["nan"] = [number, shown(text)]
+            self.alarm("nan", f"an energy is not a number at step {self.run['step']}", number, text)
 
     def _em(self, number: int, text: str) -> None:
         self.run["em"] = [number, text]

@@ -24,6 +24,7 @@ _LOOP = re.compile(r"^Loop time of \S+ on (\d+) procs for (\d+) steps with (\d+)
 _GRID = re.compile(r"^\s*(\d+) by (\d+) by (\d+) MPI processor grid")
 _ATOMS = re.compile(r"^(?:Created (\d+) atoms|\s+(\d+) atoms$)")
 _LOST = re.compile(r"Lost atoms.*original (\d+).*current (\d+)")
+_ROW = frozenset(bytes([sign]) for sign in b" 0123456789-")
 _ERROR = re.compile(r"^ERROR(?: on proc \d+)?: ")
 _MULTI = re.compile(rb"^-+ +Step +(\d+) ")
 
@@ -41,10 +42,23 @@ class LmpLog(Log):
     LOGARITHMIC = False
 
     def lines(self, first: int, found: list[bytes]) -> None:
+        """Rows that the chart would drop are only looked at for what is not a number; the last of them is read after all."""
+        left: tuple[int, bytes] | None = None
         for number, line in enumerate(found, first):
-            if self.header == 2 and line[:1] in b" 0123456789-" and self._row(number, line):
-                continue
+            if self.header == 2 and line[:1] in _ROW:
+                if not self.chart.wanted() and not line.strip(b" 0123456789.eE+-\r"):
+                    self.chart.skip()
+                    left = (number, line)
+                    continue
+                if self._row(number, line[:LINE]):
+                    left = None
+                    continue
+            if left:
+                self._row(*left, charted=False)
+                left = None
             self.line(number, line[:LINE])
+        if left:
+            self._row(*left, charted=False)
 
     def line(self, number: int, line: bytes) -> None:
         text = line.strip()
@@ -106,7 +120,7 @@ class LmpLog(Log):
         self.columns = [word.decode("ascii", "replace") for word in text.split()[:40]]
         self.header = 2
 
-    def _row(self, number: int, line: bytes) -> bool:
+    def _row(self, number: int, line: bytes, charted: bool = True) -> bool:
         said = line.split()
         if len(said) != len(self.columns):
             return False
@@ -116,20 +130,22 @@ class LmpLog(Log):
         row = dict(zip(self.columns, values, strict=True))
         step = row.get("Step")
         self._step(int(step) if step is not None and math.isfinite(step) else None, number, shown(line))
-        self._judge_row(row, number, line)
+        self._judge_row(row, number, line, charted)
         return True
 
     def _step(self, step: int | None, number: int, text: str) -> None:
         self.start["step"] = step if step is not None else self.start["step"]
         self.start["row"] = [number, text]
 
-    def _judge_row(self, row: dict[str, float | None], number: int, line: bytes) -> None:
+    def _judge_row(self, row: dict[str, float | None], number: int, line: bytes, charted: bool) -> None:
         one = self.start
         x = float(one["step"] or 0)
         for name in CHARTED:
             value = row.get(name)
-            if value is not None:
+            if value is not None and charted:
                 self.chart.add(name, x, value)
+            elif value is not None and name in self.chart.last and math.isfinite(value):
+                self.chart.last[name] = [x, value]
         broken = [name for name, value in row.items() if name in CORE and value is not None and not math.isfinite(value)]
         if broken and not one["nan"]:
             one["nan"] = [number, shown(line), broken[0]]

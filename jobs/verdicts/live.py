@@ -45,6 +45,16 @@ class Chart:
             self._keep(name, x, y)
         self.seen[name] += 1
 
+    def wanted(self) -> bool:
+        """Whether the next point of the series would be kept: if not, it need not even be read. Asks the first series."""
+        name = next(iter(self.points), None)
+        return name is None or self.seen[name] % self.every[name] == 0
+
+    def skip(self) -> None:
+        """Counts a point of every series without looking at it."""
+        for name in self.seen:
+            self.seen[name] += 1
+
     def series(self, x: str, logarithmic: bool) -> list[Series]:
         return [
             Series(name, self._whole(name), self.tolerance.get(name), x, logarithmic, self.seen[name])

@@ -21,6 +21,7 @@ _TASK = re.compile(r"(?i)^task\s+(\S.*)$")
 _SCF = re.compile(rb"^ +(\d+) +(-\d+\.\d+) +(\d\.\d+D[+-]\d+) +(\d\.\d+D[+-]\d+) +[\d.]+\s*$")
 _DFT = re.compile(rb"^ d= *\d.*? (\d+) +(-?\d+\.\d+) +(-?\d\.\d+D[+-]\d+) +(\d\.\d+D[+-]\d+) +(\d\.\d+D[+-]\d+)")
 _STEP = re.compile(rb"^@ +(\d+) +(-?\d+\.\d+) +(\S+) +(\S+) +(\S+) +(\S+) +(\S+)")
+_WORDS = frozenset((b"----", b"d= 0", b"Nort", b"====", b"curr", b"Task", b"Tota", b"Opti", b"Atte", b"MA_i", b"MA e", b"MA_e", b"ga_c", b"coul", b"NWCh", b"Conv", b"maxi"))
 GNORM, DELTA, GMAX = "scf gradient norm", "dft energy change", "largest force (Gmax)"
 
 
@@ -35,6 +36,16 @@ class NwLog(Log):
     wanted: int = 0  # lines left that belong to what came before: 1 = the input line, 2 = a file name
     iteration: int = 0
     step: int | None = None
+
+    def lines(self, first: int, found: list[bytes]) -> None:
+        """Most lines are orbitals and coordinates, which nobody asks for; they are passed over at once."""
+        for number, line in enumerate(found, first):
+            start = line.lstrip()[:4]
+            if (
+                start in _WORDS or self.dashes or self.wanted or self.echo or line[:1] == b"@" or start[:2] == b"d="
+                or (b"D" in line and line[:6] == b"      ") or b"onverg" in line or b"ailed" in line or b"energy" in line or b"memory" in line
+            ):  # fmt: skip
+                self.line(number, line)
 
     def line(self, number: int, line: bytes) -> None:
         raw = line[:LINE]
@@ -53,8 +64,8 @@ class NwLog(Log):
         elif text[:5] == b"-----":
             self.dashes = True
             return
-        else:
-            self._said(number, shown(text, 300), raw)
+        elif self.dashes or self.echo or text[:4] in _WORDS or b"onverg" in text or b"ailed" in text or b"energy" in text or b"memory" in text:
+            self._said(number, shown(text, 300))
         self.dashes = False
 
     @property
@@ -75,7 +86,7 @@ class NwLog(Log):
         if len(self.runs) < 40:
             self.runs.append({"line": number, "tasks": [], "done": 0, "total": 0, "failed": [], "energy": None, "optimised": None, "errors": [], "input": None, "nan": None, "file": None, "memory": None, "modules": 0})  # fmt: skip
 
-    def _said(self, number: int, text: str, raw: bytes) -> None:
+    def _said(self, number: int, text: str) -> None:
         if "Northwest Computational Chemistry Package" in text:
             self._begin(number) if not self.runs or self.runs[-1]["modules"] or self.runs[-1]["total"] or self.runs[-1]["errors"] else None
         elif "echo of input deck" in text:

@@ -39,17 +39,9 @@ class QeLog(Log):
         text = line[:LINE].strip()
         if not text:
             return
-        handler = _KEYS.get(text[:6])
+        handler = _KEYS.get(text[:4])
         if handler:
             handler(self, number, shown(text))
-        elif text.startswith(b"%%%%%"):
-            self.frame = 8
-        elif line[:1] == b"!" or text.startswith(b"total energy"):
-            self._energy(number, shown(text))
-        elif b"onvergence" in text or text.startswith((b"bfgs", b"Damped", b"The max", b"Maximum", b"Calculation stopped", b"Program stopped")):
-            self._cycle(number, shown(text))
-        elif len(text) < 200:
-            self._other(number, shown(text))
 
     @property
     def run(self) -> dict[str, Any]:
@@ -77,6 +69,9 @@ class QeLog(Log):
         elif text.startswith("Program stopped"):
             self._cycle(number, text)
 
+    def _opened(self, number: int, text: str) -> None:
+        self.frame = 8
+
     def _done(self, number: int, text: str) -> None:
         if text.startswith("JOB DONE"):
             self.run["done"] = number
@@ -102,7 +97,7 @@ class QeLog(Log):
             self.chart.tolerance[ACCURACY] = self.run["threshold"] or 0.0
 
     def _energy(self, number: int, text: str) -> None:
-        if "=" in text:
+        if "=" in text and "total energy" in text:
             self.run["energy"] = [number, text]
             self._nan(number, text)
 
@@ -123,6 +118,8 @@ class QeLog(Log):
             one["ions"] = [number, text]
         elif text.startswith(_ENDS):
             one["ended"] = [number, text]
+        elif text.startswith("Damped"):
+            self._other(number, text)
 
     def _other(self, number: int, text: str) -> None:
         one = self.run
@@ -155,5 +152,8 @@ class QeLog(Log):
 
 
 _KEYS = {
-    b"Progra": QeLog._head, b"JOB DO": QeLog._done, b"estima": QeLog._estimated, b"iterat": QeLog._iterate, b"scf co": QeLog._threshold,
+    b"Prog": QeLog._head, b"JOB ": QeLog._done, b"esti": QeLog._estimated, b"iter": QeLog._iterate, b"scf ": QeLog._threshold, b"%%%%": QeLog._opened,
+    b"!   ": QeLog._energy, b"!\ttot": QeLog._energy, b"tota": QeLog._energy,
+    **dict.fromkeys((b"conv", b"Conv", b"No c", b"no c", b"EXX ", b"bfgs", b"Damp", b"The ", b"Maxi", b"Calc"), QeLog._cycle),
+    **dict.fromkeys((b"rest", b"need", b"c_ba", b"End ", b"Read", b"Self", b"Band", b"BFGS", b"Mole", b"Lang", b"STOP"), QeLog._other),
 }  # fmt: skip
