@@ -128,7 +128,7 @@ export class View {
     if (Math.abs(by) < 1) return;
     this.scrolled = y;
     const end = this.box.scrollHeight - this.box.clientHeight;
-    if (y >= end - 1 && by > 0) { this.follow(true); return; }
+    if (by > 0 && y >= end - LINE) { this.follow(true); return; } // as near as a browser gets in millions of pixels
     const was = this.following;
     if (was) this.top = this.lowest();
     this.following = false;
