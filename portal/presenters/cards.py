@@ -157,9 +157,10 @@ def finding_rows(found: list[dict]) -> list[FindingRow]:
 def _finding(finding: dict) -> FindingRow:
     bad = finding["severity"] == "error"
     line = f"line {finding['line']}" if finding.get("line") else ""
+    file = finding.get("file") or ("command" if line else "")
     return FindingRow(
         "Error" if bad else "Warning", Tone.FAIL if bad else Tone.LOOK, "circle-x" if bad else "alert-triangle",
-        " ".join(filter(None, [finding.get("file") or "", line])), finding["message"], finding.get("remedy") or "", finding.get("thing") or "",
+        " ".join(filter(None, [file, line])), finding["message"], finding.get("remedy") or "", finding.get("thing") or "",
     )
 
 

@@ -11,12 +11,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from django.core.cache import cache
 from django.utils import timezone
 
 from jobs import history, ledger, lifecycle, logs, outputs, scheduling
 from jobs.lifecycle import Wish
 from jobs.models import Check, Cluster, Event, Job, JobInput, Node, Workload
 
+KEPT = 30
+"""Seconds for which usual times are kept."""
 SILENT = 30
 """Seconds without a report after which a node is shown as not heard."""
 
@@ -86,8 +89,8 @@ class Facts:
         return start or (None, None)
 
     def usual(self, code: str) -> tuple[float, float] | None:
-        """Seconds that this stage took in 8 of 10 past cases on this coretype."""
-        return history.usual(self.work.coretype_id, code)
+        """Seconds that this stage took in 8 of 10 past cases on this coretype; asked once in KEPT seconds."""
+        return cache.get_or_set(f"usual:{self.work.coretype_id}:{code}", lambda: history.usual(self.work.coretype_id, code), KEPT)
 
     @cached_property
     def manifest(self) -> outputs.Manifest:

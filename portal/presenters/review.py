@@ -124,7 +124,7 @@ def _hardware(form: JobForm, data: dict[str, Any]) -> CheckRow:
     kind = data.get("coretype")
     if kind is None:
         return CheckRow(Tone.WAIT, "circle-dashed", "Hardware", "to be chosen")
-    return CheckRow(Tone.PASS, "circle-check", f"{kind} {data['nodes']} \u00d7 {data['cores']} cores", f"{words.size(kind.memory)} a node")
+    return CheckRow(Tone.PASS, "circle-check", f"{kind} {data['nodes']} \u00d7 {plural(data['cores'], 'core')}", f"{words.size(kind.memory)} a node")
 
 
 def _money(budgets: Sequence[Any], kind: Coretype, cores: int) -> CheckRow:
@@ -153,5 +153,5 @@ def _start(kind: Coretype, cores: int) -> str:
     if room.free >= cores and not room.queued:
         return f"{plural(cores, 'core')} of {kind} free now ({timezone.localtime():%H:%M}): likely to start at once."
     if room.free >= cores:
-        return f"{plural(cores, 'core')} of {kind} are free, but {plural(room.queued, 'core')} are asked for by jobs before it."
+        return f"{kind} has {plural(room.free, 'core')} free, but jobs before it ask for {plural(room.queued, 'core')}."
     return f"{plural(room.free, 'core')} of {kind} free, {plural(cores, 'core')} needed: it will wait in line."

@@ -194,5 +194,7 @@ def saved_of(facts: Facts) -> tuple[int, int]:
     saved = int(cluster.saving.get("files") or 0) if cluster else 0
     if not saved and cluster:
         saved = facts.manifest.files
-    total = int((cluster.saving.get("of_files") if cluster else 0) or facts.listing.get("files_total") or 0)
-    return saved, max(saved, total)
+    if cluster is None or cluster.saved or any(use.unpack for use in facts.inputs):
+        return saved, saved  # what archives brought is not told apart from what the command wrote
+    told = int(facts.listing.get("files_total") or 0) - len(facts.inputs)  # inputs that did not change are not sent back
+    return saved, max(saved, told)

@@ -161,6 +161,7 @@ def _slow(facts: Facts, row: StageRow) -> StageRow:
         return replace(row, word="May be stuck", tone=Tone.LOOK, icon="alert-triangle", look="", says=says)
     usual = facts.usual(row.code) if row.code != lifecycle.RUNNING else None
     if usual and (facts.now - row.begun).total_seconds() > max(usual[1], 10):
-        more = f"{row.says.more} Takes longer than 9 of 10 did here.".strip()
+        known = row.says.more and row.says.more.rstrip(".") + ". "
+        more = f"{known}Takes longer than 9 of 10 did here."
         return replace(row, word=f"{row.word}, slow", tone=Tone.LOOK, says=replace(row.says, more=more))
     return row

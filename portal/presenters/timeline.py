@@ -102,6 +102,8 @@ def _tone(kind: Kind) -> str:
 
 def _event(event: Event) -> EventRow:
     by = who(event.by) if event.by else SOURCES.get(event.source, event.source)
+    if event.reason == "note":
+        return EventRow(event.at, cut(event.detail, 300), "", "", "note", by)
     if event.before == event.after or not event.after:
         text = WISHES.get(event.reason, event.reason.replace("-", " ").capitalize() or "Note")  # type: ignore[call-overload]
         tone, icon = (Tone.WAIT, "player-stop") if event.reason in WISHES else ("", "note")

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.core.cache import cache
 from django.core.files.storage import storages
 from django.test import Client
 
@@ -19,6 +20,7 @@ def folders(settings, tmp_path):
     settings.LOGS_DIR, settings.UPLOADS_DIR, settings.FILES_DIR = (tmp_path / name for name in ("logs", "uploads", "files"))
     settings.STORAGES = {**settings.STORAGES, "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": str(tmp_path / "files")}}}
     storages._storages.clear()
+    cache.clear()
     yield tmp_path
     storages._storages.clear()
 

@@ -141,7 +141,7 @@ def test_search_in_many_files(signed, done):
 
 @pytest.mark.django_db
 def test_text_preview_of_any_bytes(signed, done):
-    scenes.save(done, {"t.txt": b"<b>bold</b> \xff\xfe end\n", "bin.dat": bytes(range(256)) * 20, "empty": b""})
+    scenes.save(done, {"t.txt": b"<b>bold</b> \xff\xfe end of a line that is long enough\n", "bin.dat": bytes(range(256)) * 20, "empty": b""})
     assert "&lt;b&gt;bold&lt;/b&gt;" in signed.get(f"/jobs/{done.public_id}/files/0/view/").content.decode()
     assert "No preview" in signed.get(f"/jobs/{done.public_id}/files/1/view/").content.decode()
     assert "An empty file" in signed.get(f"/jobs/{done.public_id}/files/2/view/").content.decode()
