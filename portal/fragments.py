@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 
 from jobs.models import Workload
 
-from .presenters import cards, files, head, health, rows, stages, timeline
+from .presenters import cards, files, head, health, rows, stages, timeline, waiting
 from .presenters.facts import Facts
 
 Context = dict[str, Any]
@@ -29,10 +29,23 @@ PAGES: dict[str, tuple[str, ...]] = {
     "file": HEAD,
 }
 PARTS: dict[str, Callable[[Facts], Any]] = {
-    "badges": head.badges, "headline": head.headline, "facts": head.facts_line, "stages": stages.rows, "line": stages.rows,
-    "stopping": cards.stopping, "gates": cards.gates, "findings": cards.findings, "last": cards.last_lines, "remedy": cards.remedy,
-    "verdict": cards.verdict, "cost": cards.cost, "outputs": files.outputs, "says": health.says, "nodes": health.nodes,
-    "axis": timeline.axis, "events": timeline.events,
+    "badges": head.badges,
+    "headline": head.headline,
+    "facts": head.facts_line,
+    "stages": stages.rows,
+    "line": stages.rows,
+    "stopping": waiting.stopping,
+    "gates": waiting.gates,
+    "findings": cards.findings,
+    "last": cards.last_lines,
+    "remedy": cards.remedy,
+    "verdict": cards.verdict,
+    "cost": cards.cost,
+    "outputs": files.outputs,
+    "says": health.says,
+    "nodes": health.nodes,
+    "axis": timeline.axis,
+    "events": timeline.events,
 }
 
 
@@ -54,8 +67,15 @@ def context_of(facts: Facts, user: Any, page: str) -> Context:
     """What the fragments of a page, and the page around them, show."""
     parts = {name: PARTS[name](facts) for name in PAGES.get(page, ()) if name in PARTS}
     return {
-        "work": facts.work, "job": facts.job, "user": user, "page": page, "prefix": f"job-{facts.work.public_id}",
-        "actions": head.actions(facts, user), "tabs": head.tabs(facts, page), "is_over": facts.is_over, **_renamed(parts),
+        "work": facts.work,
+        "job": facts.job,
+        "user": user,
+        "page": page,
+        "prefix": f"job-{facts.work.public_id}",
+        "actions": head.actions(facts, user),
+        "tabs": head.tabs(facts, page),
+        "is_over": facts.is_over,
+        **_renamed(parts),
     }
 
 

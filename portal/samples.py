@@ -22,7 +22,9 @@ def plate(user: Any, version: SoftwareVersion, kind: Coretype) -> Workload:
     files = [_file(user, Path(jobs.demo.__file__).with_name(name)) for name in FILES]
     with transaction.atomic():
         project = user.projects.filter(active=True).first()
-        work = Workload.objects.create(owner=user, name="plate-01", coretype=kind, nodes=1, cores=1, walltime=min(1800, kind.walltime_max), project=project)
+        work = Workload.objects.create(
+            owner=user, name="plate-01", coretype=kind, nodes=1, cores=1, walltime=min(1800, kind.walltime_max), project=project
+        )
         job = Job.objects.create(workload=work, software=version, commands=[COMMAND])
         JobInput.objects.bulk_create([JobInput(job=job, file=file, name=file.name, order=at) for at, file in enumerate(files)])
     return work

@@ -42,9 +42,17 @@ def initial_of(work: Workload) -> dict[str, Any]:
     """A draft as the form's first values."""
     job = work.job
     return {
-        "name": work.name, "software": job.software_id, "command": job.command, "pipefail": job.pipefail, "coretype": work.coretype_id,
-        "environment": "\n".join(f"{name}={value}" for name, value in job.environment.items()), "nodes": work.nodes, "cores": work.cores,
-        "walltime": say(work.walltime), "project": work.project_id, "key": work.submit_key,
+        "name": work.name,
+        "software": job.software_id,
+        "command": job.command,
+        "pipefail": job.pipefail,
+        "coretype": work.coretype_id,
+        "environment": "\n".join(f"{name}={value}" for name, value in job.environment.items()),
+        "nodes": work.nodes,
+        "cores": work.cores,
+        "walltime": say(work.walltime),
+        "project": work.project_id,
+        "key": work.submit_key,
     }
 
 

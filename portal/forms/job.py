@@ -34,13 +34,16 @@ class JobForm(forms.Form):
 
     name = forms.CharField(max_length=200, error_messages={"required": "Give the job a name."})
     software = VersionChoice(SoftwareVersion.objects.none(), empty_label=None, error_messages={"required": "Choose a software."})
-    command = forms.CharField(widget=forms.Textarea, max_length=LONGEST_COMMAND, strip=False,
-                              error_messages={"required": "Say what is to be run."})
+    command = forms.CharField(
+        widget=forms.Textarea, max_length=LONGEST_COMMAND, strip=False, error_messages={"required": "Say what is to be run."}
+    )
     environment = forms.CharField(widget=forms.Textarea, max_length=LONGEST_COMMAND, required=False, strip=False)
     pipefail = forms.BooleanField(required=False)
     coretype = forms.ModelChoiceField(Coretype.objects.none(), error_messages={"required": "Choose the hardware."})
     nodes = forms.IntegerField(min_value=1, error_messages={"min_value": "At least 1 node.", "invalid": "A whole number of nodes."})
-    cores = forms.IntegerField(min_value=1, required=False, error_messages={"min_value": "At least 1 core.", "invalid": "A whole number of cores."})
+    cores = forms.IntegerField(
+        min_value=1, required=False, error_messages={"min_value": "At least 1 core.", "invalid": "A whole number of cores."}
+    )
     walltime = forms.CharField(max_length=60, error_messages={"required": f"How long may it run at most? {walltime.HINT}"})
     project = forms.ModelChoiceField(Project.objects.none(), required=False, empty_label=None)
     key = forms.CharField(max_length=80, required=False, widget=forms.HiddenInput)
@@ -124,11 +127,21 @@ def rows_of(job: Job) -> list[InputRow]:
 
 
 def read_inputs(data: QueryDict, user: Any, allowed: Iterable[StoredFile] = ()) -> list[InputRow]:
-    """The rows of a post, each checked, with the uploads that just arrived. Files of others are left out, unless `allowed` (a clone's) names them."""
+    """The rows of a post, each checked, with the uploads that just arrived.
+
+    Files of others are left out, unless `allowed` (those of a clone) names them.
+    """
     keys = list(dict.fromkeys(data.getlist("input")))
-    files = {file.public_id: file for file in StoredFile.objects.filter(owner=user, deleted__isnull=True, public_id__in=[k.split(".")[0] for k in keys])}
+    files = {
+        file.public_id: file
+        for file in StoredFile.objects.filter(owner=user, deleted__isnull=True, public_id__in=[k.split(".")[0] for k in keys])
+    }
     files.update({file.public_id: file for file in allowed})
-    rows = [InputRow(key, file, data.get(f"path-{key}", file.name), f"unpack-{key}" in data) for key in keys if (file := files.get(key.split(".")[0]))]
+    rows = [
+        InputRow(key, file, data.get(f"path-{key}", file.name), f"unpack-{key}" in data)
+        for key in keys
+        if (file := files.get(key.split(".")[0]))
+    ]
     arrived = Upload.objects.filter(owner=user, public_id__in=data.getlist("uploaded"), file__isnull=False).select_related("file")
     rows += [fresh(upload.file) for upload in arrived if upload.file and upload.file.public_id not in keys]
     check_inputs(rows)

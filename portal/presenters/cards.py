@@ -1,22 +1,18 @@
-"""The cards beside the stages: cost, what failed and what to try, findings, gates, how a stop is going."""
+"""The cards beside the stages: cost, what failed and what to try, findings, the verdict."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from dataclasses import dataclass
 from decimal import Decimal
 
 from jobs import lifecycle, logs
-from jobs.lifecycle import Tone, Wish
+from jobs.lifecycle import Tone
 from portal import words
 
 from . import endings
 from .facts import Facts
-from .sentences import saved_of
 from .text import clock_of, plural
 from .values import Row
-
-GATES = {"coretype": "Hardware", "budget": "Budget", "capacity": "Capacity", "place": "Place in line", "input": "Input"}
 
 
 @dataclass(frozen=True)
@@ -61,7 +57,12 @@ def _bill(facts: Facts) -> list[Row]:
         end = cluster.charged_until or cluster.released or facts.now
         name = "Billed, first node up to release" if len(clusters) == 1 else f"Attempt {cluster.attempt}, first node up to release"
         rows.append(Row(name, words.clock(end - cluster.up)))
-        rows.append(Row(f"{plural(cluster.total_cores, 'core')} at {words.price(cluster.price)} a core-hour", words.price(cluster.price * cluster.total_cores) + " an hour"))
+        rows.append(
+            Row(
+                f"{plural(cluster.total_cores, 'core')} at {words.price(cluster.price)} a core-hour",
+                words.price(cluster.price * cluster.total_cores) + " an hour",
+            )
+        )
     return rows or [Row("No node came up", "nothing billed")]
 
 
@@ -94,7 +95,11 @@ def remedy(facts: Facts) -> Remedy | None:
 
 def _evidence(facts: Facts) -> list[Row]:
     ending = facts.work.ending
-    rows = [Row("Reason", ending.sentence)] if ending and ending.code not in endings.BY_COMMAND and ending.sentence != endings.explained(facts)[0] else []
+    rows = (
+        [Row("Reason", ending.sentence)]
+        if ending and ending.code not in endings.BY_COMMAND and ending.sentence != endings.explained(facts)[0]
+        else []
+    )
     exit = facts.cluster.exit if facts.cluster else {}
     if endings.short(facts):
         rows.append(Row("Command", endings.short(facts)))
@@ -159,8 +164,13 @@ def _finding(finding: dict) -> FindingRow:
     line = f"line {finding['line']}" if finding.get("line") else ""
     file = finding.get("file") or ("command" if line else "")
     return FindingRow(
-        "Error" if bad else "Warning", Tone.FAIL if bad else Tone.LOOK, "circle-x" if bad else "alert-triangle",
-        " ".join(filter(None, [file, line])), finding["message"], finding.get("remedy") or "", finding.get("thing") or "",
+        "Error" if bad else "Warning",
+        Tone.FAIL if bad else Tone.LOOK,
+        "circle-x" if bad else "alert-triangle",
+        " ".join(filter(None, [file, line])),
+        finding["message"],
+        finding.get("remedy") or "",
+        finding.get("thing") or "",
     )
 
 
@@ -182,107 +192,18 @@ def verdict(facts: Facts) -> VerdictCard | None:
         return None
     if badge is None or facts.job.verdict == "unknown":
         reason = detail.get("reason") or "The result was not judged."
-        return VerdictCard(Tone.WAIT, "Exit 0 is no proof of a good result" if facts.work.status == lifecycle.COMPLETED else "Not judged",
-                           reason, detail.get("advice") or "Look at the output before you use it.", _proof(detail))
+        return VerdictCard(
+            Tone.WAIT,
+            "Exit 0 is no proof of a good result" if facts.work.status == lifecycle.COMPLETED else "Not judged",
+            reason,
+            detail.get("advice") or "Look at the output before you use it.",
+            _proof(detail),
+        )
     return VerdictCard(badge.tone, badge.label, detail.get("reason", ""), detail.get("advice", ""), _proof(detail))
 
 
 def _proof(detail: dict) -> list[Row]:
-    return [Row(f"{item['file']}" + (f" line {item['line']}" if item.get("line") else ""), item.get("text", ""), mono=True)
-            for item in detail.get("evidence") or []][:8]
-
-
-# --- gates ------------------------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class GateRow:
-    name: str
-    sentence: str
-    more: str
-    tone: str
-    icon: str
-    word: str
-    holds: bool = False
-    since: datetime | None = None
-
-
-def gates(facts: Facts) -> list[GateRow]:
-    """In order, each with its evidence; what comes after the one that holds is not asked yet."""
-    rows, held = [], False
-    for gate in facts.gates:
-        name = GATES.get(gate.code, gate.code.capitalize())
-        if gate.passed:
-            rows.append(GateRow(name, gate.sentence, gate.more, Tone.PASS, "circle-check", "Open", since=gate.since))
-        elif gate.holds:
-            held = True
-            rows.append(GateRow(name, gate.sentence, gate.more, Tone.WAIT, "hourglass-empty", "Holds", True, gate.since))
-        else:
-            rows.append(GateRow(name, gate.sentence, gate.more, Tone.WAIT, "circle-dashed", "Not yet" if held else "Waits", since=gate.since))
-    return rows
-
-
-# --- a stop, step by step ---------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Step:
-    word: str
-    text: str
-    tone: str
-    icon: str
-    at: datetime | None = None
-    next: datetime | None = None  # when it goes on by itself
-    next_words: str = ""
-
-
-@dataclass(frozen=True)
-class Stopping:
-    title: str
-    steps: list[Step] = field(default_factory=list)
-
-
-def stopping(facts: Facts) -> Stopping | None:
-    """Signal sent, command ending, files saved, nodes gone: what is true so far, and when the next step comes by itself."""
-    work, cluster = facts.work, facts.cluster
-    if not work.is_active or cluster is None or not (facts.wants_stop or work.status == lifecycle.STOPPING):
-        return None
-    steps = [_asked(facts)] if facts.wants_stop else []
-    steps += [_command(facts), _saving(facts), _release(facts)]
-    return Stopping("Stopping" if facts.wants_stop else "Saving and releasing", steps)
-
-
-def _asked(facts: Facts) -> Step:
-    forced = facts.work.wish == Wish.FORCE_STOP
-    return Step("Force stop asked for" if forced else "Stop asked for", "Killed at once" if forced else "", Tone.PASS, "check", facts.work.wished_at)
-
-
-def _command(facts: Facts) -> Step:
-    cluster = facts.cluster
-    if cluster.exited or cluster.went is None:
-        text = endings.short(facts) if cluster.exited else "it never started"
-        return Step("Command ended", text, Tone.PASS, "check", cluster.exited)
-    grace = facts.job.software.software.grace
-    kill = facts.work.wished_at + timedelta(seconds=grace) if facts.work.wish == Wish.STOP and facts.work.wished_at else None
-    if kill and kill > facts.now:
-        return Step("Command ending", "its whole process tree was told to end", Tone.WORK, "", None, kill, "killed, if it has not ended,")
-    return Step("Command ending", "what is left of its process tree is killed", Tone.WORK, "")
-
-
-def _saving(facts: Facts) -> Step:
-    cluster = facts.cluster
-    if facts.work.wish == Wish.FORCE_STOP and not cluster.saved:
-        return Step("Files", "not saved any more: it was force stopped", Tone.LOOK, "alert-triangle")
-    saved, total = saved_of(facts)
-    text = f"{words.count(saved)} of {plural(total, 'file')}" if total else ""
-    if cluster.saved:
-        return Step("Files saved", text, Tone.PASS, "check", cluster.saved)
-    if cluster.exited is None and cluster.went is not None:
-        return Step("Files to save", "once the command has ended", "", "circle-dashed")
-    return Step("Files being saved", text, Tone.WORK, "")
-
-
-def _release(facts: Facts) -> Step:
-    cluster = facts.cluster
-    nodes = plural(cluster.nodes_wanted, "node")
-    if cluster.released:
-        return Step("Nodes gone", nodes, Tone.PASS, "check", cluster.released)
-    if cluster.releasing:
-        return Step("Nodes being handed back", f"0 of {nodes} gone", Tone.WORK, "", cluster.releasing)
-    return Step("Nodes to hand back", nodes, "", "circle-dashed")
+    return [
+        Row(f"{item['file']}" + (f" line {item['line']}" if item.get("line") else ""), item.get("text", ""), mono=True)
+        for item in detail.get("evidence") or []
+    ][:8]

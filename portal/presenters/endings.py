@@ -22,7 +22,9 @@ def explained(facts: Facts) -> tuple[str, str]:
     if ending.code == "findings" and facts.check and facts.check.findings:
         first = facts.check.findings[0]
         where = " ".join(filter(None, [first.get("file"), f"line {first['line']}" if first.get("line") else ""]))
-        return f"{plural(facts.check.errors, 'error')} in the input", cut(f"{where}: {first['message']}" if where else first["message"], 240)
+        return f"{plural(facts.check.errors, 'error')} in the input", cut(
+            f"{where}: {first['message']}" if where else first["message"], 240
+        )
     return ending.sentence, cut(facts.work.detail, 240)
 
 
@@ -35,8 +37,11 @@ def ending_of(facts: Facts) -> Ending:
     exit = facts.cluster.exit if facts.cluster else {}
     pipe = exit.get("pipe")
     return Ending(
-        exit.get("code"), exit.get("signal"), tuple(pipe) if pipe else None,
-        stopped=exit.get("why") is not None, memory_killed=bool(exit.get("memory_killed")),
+        exit.get("code"),
+        exit.get("signal"),
+        tuple(pipe) if pipe else None,
+        stopped=exit.get("why") is not None,
+        memory_killed=bool(exit.get("memory_killed")),
     )
 
 

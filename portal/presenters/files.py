@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from jobs.lifecycle import Tone
+from jobs.outputs import Entry
 from portal import words
 
 from .facts import Facts
@@ -54,8 +55,14 @@ class Outputs:
 
 def inputs(facts: Facts) -> Inputs:
     rows = [
-        FileRow(use.name, use.file.size, "unpacked in the job folder" if use.unpack else "", icon="file-zip" if use.unpack else "file",
-                href=reverse("job-input", args=[facts.work.public_id, use.pk]), at=use.file.made)
+        FileRow(
+            use.name,
+            use.file.size,
+            "unpacked in the job folder" if use.unpack else "",
+            icon="file-zip" if use.unpack else "file",
+            href=reverse("job-input", args=[facts.work.public_id, use.pk]),
+            at=use.file.made,
+        )
         for use in facts.inputs
     ]
     return Inputs(rows, f"{plural(len(rows), 'file')}, {words.size(facts.input_bytes)}")
@@ -68,7 +75,9 @@ def outputs(facts: Facts, search: str = "", start: int = 0) -> Outputs:
     if facts.manifest.all:
         return _saved(facts, search, start)
     if facts.is_over:
-        return Outputs([], "none", search=search, empty="No file was saved." if facts.cluster else "It never ran, so there is nothing here.")
+        return Outputs(
+            [], "none", search=search, empty="No file was saved." if facts.cluster else "It never ran, so there is nothing here."
+        )
     return _living(facts, search)
 
 
@@ -86,16 +95,21 @@ def _saved(facts: Facts, search: str, start: int) -> Outputs:
     newer = f"{base}?{urlencode({'q': search, 'start': max(0, start - PAGE)})}" if start else ""
     odd = [sum(entry.kind == kind for entry in manifest.all) for kind in ("skipped", "failed")]
     says = f"{plural(manifest.files, 'file')}, {words.size(manifest.bytes)}" + ("" if manifest.complete else " so far")
-    note = " ".join(filter(None, [
-        f"{plural(odd[0], 'entry', 'entries')} skipped: links, sockets and devices are never followed." if odd[0] else "",
-        f"{plural(odd[1], 'file')} could not be saved." if odd[1] else "",
-    ]))
+    note = " ".join(
+        filter(
+            None,
+            [
+                f"{plural(odd[0], 'entry', 'entries')} skipped: links, sockets and devices are never followed." if odd[0] else "",
+                f"{plural(odd[1], 'file')} could not be saved." if odd[1] else "",
+            ],
+        )
+    )
     zip_href = reverse("job-zip", args=[public]) if manifest.files and (manifest.complete or facts.is_over) else ""
     empty = f"No file has \u201c{search}\u201d in its name." if search and not rows else ""
     return Outputs(rows, says, zip_href, search, newer, older, empty, note)
 
 
-def _entry(public: str, entry: object) -> FileRow:
+def _entry(public: str, entry: Entry) -> FileRow:
     at = datetime.fromtimestamp(entry.mtime, UTC) if entry.mtime else None
     if entry.kind == "dir":
         return FileRow(f"{entry.name}/", None, "empty folder", icon="folder", at=at)
@@ -115,11 +129,21 @@ def _living(facts: Facts, search: str) -> Outputs:
     found = [file for file in told.get("files", []) if search.lower() in file["path"].lower()]
     base = reverse("job-output", args=[facts.work.public_id])
     rows = [
-        FileRow(file["path"], file["size"], "input" if file["path"] in names else "on the node", "" if file["path"] in names else Tone.WORK,
-                "file", tail=f"{base}?{urlencode({'stream': 'file:' + file['path']})}")
+        FileRow(
+            file["path"],
+            file["size"],
+            "input" if file["path"] in names else "on the node",
+            "" if file["path"] in names else Tone.WORK,
+            "file",
+            tail=f"{base}?{urlencode({'stream': 'file:' + file['path']})}",
+        )
         for file in found[:PAGE]
     ]
     says = f"{plural(told.get('files_total', 0), 'file')}, {words.size(told.get('bytes_total', 0))} on the node"
-    empty = f"No file has \u201c{search}\u201d in its name." if search else "Files appear here while the command writes them, and are saved when it ends."
+    empty = (
+        f"No file has \u201c{search}\u201d in its name."
+        if search
+        else "Files appear here while the command writes them, and are saved when it ends."
+    )
     note = f"The newest {PAGE} of {words.count(len(found))} are shown." if len(found) > PAGE else ""
     return Outputs(rows, says if rows else "none yet", search=search, empty="" if rows else empty, note=note)

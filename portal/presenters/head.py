@@ -18,8 +18,14 @@ from .sentences import saved_of
 from .text import clock_of, hardware, plural, who
 from .values import Badge, Part, bold, verdict_badge
 
-TABS = (("status", "Status", "job"), ("output", "Live output", "job-output"), ("files", "Files", "job-files"),
-        ("health", "Health", "job-health"), ("timeline", "Timeline", "job-timeline"), ("settings", "Settings", "job-settings"))
+TABS = (
+    ("status", "Status", "job"),
+    ("output", "Live output", "job-output"),
+    ("files", "Files", "job-files"),
+    ("health", "Health", "job-health"),
+    ("timeline", "Timeline", "job-timeline"),
+    ("settings", "Settings", "job-settings"),
+)
 
 
 @dataclass(frozen=True)
@@ -54,9 +60,15 @@ def badges(facts: Facts) -> list[Badge]:
 def headline(facts: Facts) -> list[list[Part]]:
     """The sentence under the name: clauses of parts, separated by dots."""
     speak: dict[str, Callable[[Facts], list[list[Part]]]] = {
-        lifecycle.DRAFT: _draft, lifecycle.QUEUED: _queued, lifecycle.VALIDATING: _working, lifecycle.STARTING: _working,
-        lifecycle.RUNNING: _running, lifecycle.STOPPING: _stopping, lifecycle.COMPLETED: _completed,
-        lifecycle.FAILED: _failed, lifecycle.STOPPED: _stopped,
+        lifecycle.DRAFT: _draft,
+        lifecycle.QUEUED: _queued,
+        lifecycle.VALIDATING: _working,
+        lifecycle.STARTING: _working,
+        lifecycle.RUNNING: _running,
+        lifecycle.STOPPING: _stopping,
+        lifecycle.COMPLETED: _completed,
+        lifecycle.FAILED: _failed,
+        lifecycle.STOPPED: _stopped,
     }
     return [clause for clause in speak[facts.work.status](facts) if clause]
 
@@ -84,8 +96,12 @@ def actions(facts: Facts, user: Any) -> Actions:
         return Actions(download=_download(facts))
     over = facts.is_over
     return Actions(
-        stop=_stop(facts), submit=work.status == lifecycle.DRAFT, again=over, download=_download(facts),
-        archive=("unarchive" if work.archived else "archive") if over else "", delete=over or work.status == lifecycle.DRAFT,
+        stop=_stop(facts),
+        submit=work.status == lifecycle.DRAFT,
+        again=over,
+        download=_download(facts),
+        archive=("unarchive" if work.archived else "archive") if over else "",
+        delete=over or work.status == lifecycle.DRAFT,
     )
 
 
@@ -93,7 +109,12 @@ def tabs(facts: Facts, page: str) -> list[Tab]:
     words_of = {"output": "Live output" if not facts.is_over else "Output"}
     count = {"files": _file_count(facts)}
     return [
-        Tab(words_of.get(code, word), reverse(view, args=[facts.work.public_id]), code == ("files" if page == "file" else page), count.get(code, ""))
+        Tab(
+            words_of.get(code, word),
+            reverse(view, args=[facts.work.public_id]),
+            code == ("files" if page == "file" else page),
+            count.get(code, ""),
+        )
         for code, word, view in TABS
     ]
 
@@ -126,7 +147,10 @@ def _working(facts: Facts) -> list[list[Part]]:
         verb = "Stopping"
     up = []
     if facts.cluster and facts.work.status == lifecycle.STARTING:
-        up = [bold(f"{len(facts.nodes)} of {facts.cluster.nodes_wanted}"), Part("node up" if facts.cluster.nodes_wanted == 1 else "nodes up")]
+        up = [
+            bold(f"{len(facts.nodes)} of {facts.cluster.nodes_wanted}"),
+            Part("node up" if facts.cluster.nodes_wanted == 1 else "nodes up"),
+        ]
     return [[Part(verb), Part(since=facts.work.since)], up, _spent(facts)]
 
 

@@ -15,7 +15,12 @@ from .facts import SILENT, Facts
 from .text import plural
 from .values import Badge
 
-CHARTS = (("cpu", "CPU", "cores in use"), ("memory", "Memory", "GiB"), ("disk", "Disk", "GiB in the job folder"), ("net", "Network", "MiB/s"))
+CHARTS = (
+    ("cpu", "CPU", "cores in use"),
+    ("memory", "Memory", "GiB"),
+    ("disk", "Disk", "GiB in the job folder"),
+    ("net", "Network", "MiB/s"),
+)
 
 
 @dataclass(frozen=True)
@@ -54,8 +59,12 @@ def says(facts: Facts) -> Says:
         return Says(Tone.WAIT, "info-circle", "The cluster is gone", "The charts show what its nodes measured.")
     if facts.silent:
         count = plural(len(facts.silent), "node")
-        return Says(Tone.LOOK, "alert-triangle", f"{count} not heard for over {SILENT} s",
-                    "It may come back by itself. The command may go on meanwhile; nothing it writes is lost.")
+        return Says(
+            Tone.LOOK,
+            "alert-triangle",
+            f"{count} not heard for over {SILENT} s",
+            "It may come back by itself. The command may go on meanwhile; nothing it writes is lost.",
+        )
     full = [node.hostname for node in facts.nodes if _memory_share(facts, node) > 0.92]
     if full:
         return Says(Tone.LOOK, "alert-triangle", "Memory is nearly full", f"{', '.join(full[:3])}: a command that takes more is killed.")
@@ -65,8 +74,13 @@ def says(facts: Facts) -> Says:
 def series(facts: Facts, since: float = 0.0) -> list[dict[str, Any]]:
     """The records of each node for the charts, oldest first, thinned to what a chart can show."""
     return [
-        {"node": node.index, "name": node.hostname, "cores": node.cores, "memory": node.memory,
-         "beats": logs.beats(facts.logs_dir, node.index, since)}
+        {
+            "node": node.index,
+            "name": node.hostname,
+            "cores": node.cores,
+            "memory": node.memory,
+            "beats": logs.beats(facts.logs_dir, node.index, since),
+        }
         for node in facts.nodes
     ]
 
@@ -78,11 +92,15 @@ def _node(facts: Facts, node: Node) -> NodeRow:
     cores = f" of {node.cores:g}" if node.cores else ""
     total = beat.get("memory_total") or node.memory
     return NodeRow(
-        node.hostname or f"node {node.index}", _badge(facts, node),
+        node.hostname or f"node {node.index}",
+        _badge(facts, node),
         "" if beat.get("cpu") is None else f"{beat['cpu']:.1f}{cores} cores",
         "" if beat.get("memory") is None else words.size(beat["memory"]) + (f" of {words.size(total)}" if total else ""),
-        words.size(beat.get("disk_free")), "" if net is None else f"{words.size(net)}/s",
-        "" if beat.get("processes") is None else words.count(beat["processes"]), heard, node.index == 0,
+        words.size(beat.get("disk_free")),
+        "" if net is None else f"{words.size(net)}/s",
+        "" if beat.get("processes") is None else words.count(beat["processes"]),
+        heard,
+        node.index == 0,
     )
 
 

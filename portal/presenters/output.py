@@ -55,8 +55,17 @@ def shown(facts: Facts, stream: str = "", attempt: str = "") -> Output:
     growing = facts.work.is_active and number == facts.work.attempt and logs.complete(directory, stream) is None
     streams, files = _streams(facts, directory, stream, number)
     return Output(
-        stream, label_of(stream), number, _attempts(facts, number, stream), streams, files, _tail(directory, stream),
-        logs.size(directory, stream), growing, _empty(facts), _seal(directory, stream),
+        stream,
+        label_of(stream),
+        number,
+        _attempts(facts, number, stream),
+        streams,
+        files,
+        _tail(directory, stream),
+        logs.size(directory, stream),
+        growing,
+        _empty(facts),
+        _seal(directory, stream),
     )
 
 
@@ -67,7 +76,10 @@ def label_of(stream: str) -> str:
 def _streams(facts: Facts, directory: Path, stream: str, attempt: int) -> tuple[list[StreamRow], list[StreamRow]]:
     found = {one.name: one.size for one in logs.streams(directory)}
     named = ["stdout", *facts.job.software.software.streams]
-    own = [_row(facts, name, found.get(name), stream, attempt) for name in dict.fromkeys([*named, *(n for n in found if not n.startswith(FILE))])]
+    own = [
+        _row(facts, name, found.get(name), stream, attempt)
+        for name in dict.fromkeys([*named, *(n for n in found if not n.startswith(FILE))])
+    ]
     listed = {FILE + file["path"]: file["size"] for file in facts.listing.get("files", [])[:200]} if attempt == facts.work.attempt else {}
     tails = {**listed, **{name: size for name, size in found.items() if name.startswith(FILE)}}
     if stream.startswith(FILE):
@@ -116,6 +128,7 @@ def _seal(directory: Path, stream: str) -> str:
     gaps = logs.gaps(directory, stream)
     lost = sum(gap.end - gap.start for gap in gaps)
     if gaps:
-        first = gaps[0]
-        return f"{words.count(seal.size)} bytes, {plural(len(gaps), 'gap')} of {words.count(lost)} bytes, the first from {words.count(first.start)} to {words.count(first.end)}: {first.reason}"
+        first, size = gaps[0], words.count(seal.size)
+        where = f"the first from {words.count(first.start)} to {words.count(first.end)}: {first.reason}"
+        return f"{size} bytes, {plural(len(gaps), 'gap')} of {words.count(lost)} bytes, {where}"
     return f"{words.count(seal.size)} of {words.count(seal.agent_size)} bytes that the node had; the checksums differ"

@@ -20,14 +20,37 @@ def stop(facts: Facts, force: bool) -> Question:
     work = facts.work
     action, back = reverse("job-stop", args=[work.public_id]), reverse("job", args=[work.public_id])
     if facts.cluster is None:
-        return Question(f"Stop {work.name}?", "Stop", action, back, "Nothing runs yet. It ends at once and costs nothing.", "player-stop", keep="Let it wait")
+        return Question(
+            f"Stop {work.name}?",
+            "Stop",
+            action,
+            back,
+            "Nothing runs yet. It ends at once and costs nothing.",
+            "player-stop",
+            keep="Let it wait",
+        )
     if force:
-        text = ("Its processes are killed at once and the cluster is handed back. Files that are not saved yet are given up; "
-                + _saved_words(facts))
-        return Question(f"Force stop {work.name}?", "Force stop", action, back, text, "bolt", "fail", "Let it save", loses=_unsaved(facts), fields=[("force", "1")])
+        text = (
+            "Its processes are killed at once and the cluster is handed back. Files that are not saved yet are given up; "
+            + _saved_words(facts)
+        )
+        return Question(
+            f"Force stop {work.name}?",
+            "Force stop",
+            action,
+            back,
+            text,
+            "bolt",
+            "fail",
+            "Let it save",
+            loses=_unsaved(facts),
+            fields=[("force", "1")],
+        )
     grace = facts.job.software.software.grace
-    text = (f"The command is told to end and has {words.duration(grace)} to do so; what ignores that is killed. "
-            "All files of the job folder are saved, then the cluster is handed back.")
+    text = (
+        f"The command is told to end and has {words.duration(grace)} to do so; what ignores that is killed. "
+        "All files of the job folder are saved, then the cluster is handed back."
+    )
     return Question(f"Stop {work.name}?", "Stop", action, back, text, "player-stop", keep="Let it run")
 
 

@@ -112,7 +112,9 @@ def _inputs(rows: Sequence[InputRow]) -> CheckRow:
 def _command(form: JobForm, data: dict[str, Any]) -> CheckRow:
     wrong = [name for name in ("name", "software", "command", "environment") if form.is_bound and name in form.errors]
     if wrong or not data.get("command"):
-        return CheckRow(Tone.FAIL if wrong else Tone.WAIT, "circle-x" if wrong else "circle-dashed", "Software and command", "to be filled in")
+        return CheckRow(
+            Tone.FAIL if wrong else Tone.WAIT, "circle-x" if wrong else "circle-dashed", "Software and command", "to be filled in"
+        )
     lines = plural(data["command"].count("\n") + 1, "line")
     return CheckRow(Tone.PASS, "circle-check", str(data.get("software") or ""), f"{lines} of command")
 
@@ -120,19 +122,25 @@ def _command(form: JobForm, data: dict[str, Any]) -> CheckRow:
 def _hardware(form: JobForm, data: dict[str, Any]) -> CheckRow:
     wrong = [name for name in ("coretype", "nodes", "cores", "walltime", "project") if form.is_bound and name in form.errors]
     if wrong:
-        return CheckRow(Tone.FAIL, "circle-x", "Hardware", form.errors[wrong[0]][0])
+        return CheckRow(Tone.FAIL, "circle-x", "Hardware", str(form.errors[wrong[0]][0]))
     kind = data.get("coretype")
     if kind is None:
         return CheckRow(Tone.WAIT, "circle-dashed", "Hardware", "to be chosen")
-    return CheckRow(Tone.PASS, "circle-check", f"{kind} {data['nodes']} \u00d7 {plural(data['cores'], 'core')}", f"{words.size(kind.memory)} a node")
+    return CheckRow(
+        Tone.PASS, "circle-check", f"{kind} {data['nodes']} \u00d7 {plural(data['cores'], 'core')}", f"{words.size(kind.memory)} a node"
+    )
 
 
 def _money(budgets: Sequence[Any], kind: Coretype, cores: int) -> CheckRow:
     for budget in budgets:
         needed = ledger.rate(budget, kind.price, cores)
         if budget.left < needed:
-            return CheckRow(Tone.LOOK, "alert-triangle", f"{budget.name} can't pay the first hour",
-                            f"{_amount(budget, needed)} needed, {_free(budget)} free; the job is kept and waits in Queued")
+            return CheckRow(
+                Tone.LOOK,
+                "alert-triangle",
+                f"{budget.name} can't pay the first hour",
+                f"{_amount(budget, needed)} needed, {_free(budget)} free; the job is kept and waits in Queued",
+            )
     if not budgets:
         return CheckRow(Tone.WAIT, "info-circle", "No budget applies", "nothing is charged to you")
     return CheckRow(Tone.PASS, "circle-check", f"{budgets[0].name} can pay", "the first hour is held at the start")

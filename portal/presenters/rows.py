@@ -63,11 +63,25 @@ def row(facts: Facts) -> JobRow:
     tones, label = stages.pips(facts)
     status = work.row
     return JobRow(
-        work.public_id, work.name, " · ".join(filter(None, [str(facts.job.software), str(work.project or "")])),
-        status.label, status.tone, status.icon, tones, label, cut(_says(facts), 170),
-        verdict_badge(facts.job), "Did not run" if facts.is_over and not facts.ran else "Not judged yet" if work.is_active else "",
-        f"{work.coretype} {work.nodes} × {work.cores}", facts.cost.spent, _more_cost(facts), work.submitted or work.made, who(work.owner),
-        work.is_active, work.since if work.is_active else None, _aside(facts),
+        work.public_id,
+        work.name,
+        " · ".join(filter(None, [str(facts.job.software), str(work.project or "")])),
+        status.label,
+        status.tone,
+        status.icon,
+        tones,
+        label,
+        cut(_says(facts), 170),
+        verdict_badge(facts.job),
+        "Did not run" if facts.is_over and not facts.ran else "Not judged yet" if work.is_active else "",
+        f"{work.coretype} {work.nodes} × {work.cores}",
+        facts.cost.spent,
+        _more_cost(facts),
+        work.submitted or work.made,
+        who(work.owner),
+        work.is_active,
+        work.since if work.is_active else None,
+        _aside(facts),
     )
 
 

@@ -40,8 +40,11 @@ def of(facts: Facts, code: str, kind: str) -> Says:
     if kind == "failed":
         return _failed(facts, code)
     speak: Callable[[Facts, str], Says] = {
-        lifecycle.QUEUED: _queued, lifecycle.VALIDATING: _validating, lifecycle.STARTING: _starting,
-        lifecycle.RUNNING: _running, lifecycle.STOPPING: _stopping,
+        lifecycle.QUEUED: _queued,
+        lifecycle.VALIDATING: _validating,
+        lifecycle.STARTING: _starting,
+        lifecycle.RUNNING: _running,
+        lifecycle.STOPPING: _stopping,
     }[code]
     return speak(facts, kind)
 
@@ -69,8 +72,12 @@ def _queued(facts: Facts, kind: str) -> Says:
         gate = facts.holding
         if gate is None:
             return Says("Next in line: everything it needs is there", word="Waiting")
-        word = {"coretype": "Waiting for hardware", "budget": "Waiting for budget", "capacity": "Waiting for capacity",
-                "place": "Waiting in line"}.get(gate.code, "Waiting")
+        word = {
+            "coretype": "Waiting for hardware",
+            "budget": "Waiting for budget",
+            "capacity": "Waiting for capacity",
+            "place": "Waiting in line",
+        }.get(gate.code, "Waiting")
         return Says(gate.sentence, gate.more, word=word)
     if kind == "not yet":
         return Says("Waits for hardware and for a budget that can pay the first hour")
@@ -78,7 +85,9 @@ def _queued(facts: Facts, kind: str) -> Says:
     if cluster is None:
         return Says("Left the queue" if kind == "passed" else "Stopped while it waited")
     first = cluster.price * cluster.total_cores
-    return Says(f"{plural(cluster.total_cores, 'core')} of {facts.work.coretype} found", f"First hour of {words.money(first)} could be paid")
+    return Says(
+        f"{plural(cluster.total_cores, 'core')} of {facts.work.coretype} found", f"First hour of {words.money(first)} could be paid"
+    )
 
 
 def _validating(facts: Facts, kind: str) -> Says:
@@ -106,15 +115,19 @@ def _starting(facts: Facts, kind: str) -> Says:
         return Says(f"Asks for {plural(facts.work.nodes, 'node')} of {facts.work.coretype}")
     if kind != "working":
         staged = f", {plural(len(facts.inputs), 'file')} staged" if cluster.staged and facts.inputs else ""
-        return Says(f"{len(facts.nodes)} of {plural(cluster.nodes_wanted, 'node')} up{staged}",
-                    words.size(facts.input_bytes) if staged else "")
+        return Says(
+            f"{len(facts.nodes)} of {plural(cluster.nodes_wanted, 'node')} up{staged}", words.size(facts.input_bytes) if staged else ""
+        )
     return _coming_up(facts, cluster)
 
 
 def _coming_up(facts: Facts, cluster: Any) -> Says:
     up = f"{len(facts.nodes)} of {plural(cluster.nodes_wanted, 'node')} up"
     if cluster.unknown_since:
-        return Says(f"{up}; state unknown", f"The backend could not be asked since {clock_of(cluster.unknown_since, facts.now)}. Nothing is given up for that.")
+        return Says(
+            f"{up}; state unknown",
+            f"The backend could not be asked since {clock_of(cluster.unknown_since, facts.now)}. Nothing is given up for that.",
+        )
     if not facts.nodes:
         eta = f" Expected about {clock_of(cluster.eta, facts.now)}." if cluster.eta else ""
         return Says(f"{up}: hardware is asked for", (cut(cluster.trouble) + eta).strip() or "Takes minutes in a cloud; nothing is wrong.")
@@ -129,8 +142,12 @@ def _staging(up: str, staging: dict[str, Any]) -> Says:
     if not of_files:
         return Says(up, "Inputs are about to be staged.")
     says = f"{up}, {words.count(files)} of {plural(of_files, 'file')} staged"
-    return Says(says, f"{words.size(done)} of {words.size(total)}", bar=100 * done / total if total else 0,
-                bar_words=f"{words.size(done)} of {words.size(total)} staged")
+    return Says(
+        says,
+        f"{words.size(done)} of {words.size(total)}",
+        bar=100 * done / total if total else 0,
+        bar_words=f"{words.size(done)} of {words.size(total)} staged",
+    )
 
 
 def _running(facts: Facts, kind: str) -> Says:
@@ -184,8 +201,12 @@ def _saved(cluster: Any, saved: int) -> Says:
     gone = f"{plural(cluster.nodes_wanted, 'node')} gone" if cluster.released else "release not confirmed"
     not_kept = [f"{words.count(failed)} could not be saved" if failed else "", f"{words.count(skipped)} skipped" if skipped else ""]
     text = f"{plural(saved, 'file')} saved" if cluster.saved or saved else "No files saved"
-    return Says(f"{text}, {gone}", ", ".join(filter(None, not_kept)), tone=Tone.LOOK if failed else "",
-                link=("Files", "files") if failed or skipped else None)
+    return Says(
+        f"{text}, {gone}",
+        ", ".join(filter(None, not_kept)),
+        tone=Tone.LOOK if failed else "",
+        link=("Files", "files") if failed or skipped else None,
+    )
 
 
 def saved_of(facts: Facts) -> tuple[int, int]:

@@ -14,9 +14,15 @@ def asked(facts: Facts) -> list[Row]:
     work, job = facts.work, facts.job
     region = work.coretype.region
     rows = [
-        Row("Name", work.name), Row("Id", work.public_id, mono=True), Row("Software", str(job.software)),
+        Row("Name", work.name),
+        Row("Id", work.public_id, mono=True),
+        Row("Software", str(job.software)),
         Row("Hardware", hardware(work), f"{words.size(work.coretype.memory)} a node, region {region}"),
-        Row("Price", f"{words.price(work.coretype.hourly(work.nodes, work.cores))} an hour", f"{words.price(work.coretype.price)} a core-hour at today's price"),
+        Row(
+            "Price",
+            f"{words.price(work.coretype.hourly(work.nodes, work.cores))} an hour",
+            f"{words.price(work.coretype.price)} a core-hour at today's price",
+        ),
         Row("Walltime", words.duration(work.walltime)),
         Row("Project", str(work.project) if work.project else "none"),
         Row("Owner", who(work.owner)),

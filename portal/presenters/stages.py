@@ -37,8 +37,14 @@ LOOKS = {
     Kind.SKIPPED: ("Skipped", "", "player-skip-forward", "is-next"),
     Kind.NEXT: ("Not yet", "", "", "is-next"),
 }
-ICONS = {lifecycle.QUEUED: "hourglass-empty", lifecycle.VALIDATING: "file-check", lifecycle.STARTING: "server-2",
-         lifecycle.RUNNING: "player-play", lifecycle.ACTIVE: "activity", lifecycle.STOPPING: "flag"}
+ICONS = {
+    lifecycle.QUEUED: "hourglass-empty",
+    lifecycle.VALIDATING: "file-check",
+    lifecycle.STARTING: "server-2",
+    lifecycle.RUNNING: "player-play",
+    lifecycle.ACTIVE: "activity",
+    lifecycle.STOPPING: "flag",
+}
 
 
 @dataclass(frozen=True)
@@ -139,8 +145,17 @@ def _row(facts: Facts, status: Status, kind: Kind) -> StageRow:
     times = facts.times.get(status.code) if kind not in (Kind.NEXT, Kind.SKIPPED) else None
     says = sentences.of(facts, status.code, str(kind))
     row = StageRow(
-        status.code, status.label, kind, says.word or word, says.tone or str(tone), icon or ICONS[status.code], look, says,
-        begun=times.begun if times else None, ended=times.ended if times else None, note=_note(facts, status, kind),
+        status.code,
+        status.label,
+        kind,
+        says.word or word,
+        says.tone or str(tone),
+        icon or ICONS[status.code],
+        look,
+        says,
+        begun=times.begun if times else None,
+        ended=times.ended if times else None,
+        note=_note(facts, status, kind),
         current=status.code == facts.work.status or kind == Kind.FAILED and facts.is_over,
     )
     return _slow(facts, row)

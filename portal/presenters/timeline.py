@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -86,14 +87,15 @@ def axis(facts: Facts) -> Axis | None:
     return Axis(label, segments, _ticks(start, end, place), dots, None if facts.is_over else 100.0)
 
 
-def _ticks(start: datetime, end: datetime, place: object) -> list[Tick]:
+def _ticks(start: datetime, end: datetime, place: Callable[[datetime], float]) -> list[Tick]:
     length = (end - start).total_seconds()
     step = next((tick for tick in TICKS if length / tick <= 6), TICKS[-1])
     first = start.timestamp() // step * step + step
     moments = [datetime.fromtimestamp(first + at * step, start.tzinfo) for at in range(int(length // step) + 1)]
     form = "%H:%M:%S" if step < 60 else "%H:%M" if step < 86400 else "%d %b"
-    return [Tick(place(moment), f"{timezone.localtime(moment):{form}}") for moment in moments  # type: ignore[operator]
-            if moment < end - timedelta(seconds=length / 14)]
+    return [
+        Tick(place(moment), f"{timezone.localtime(moment):{form}}") for moment in moments if moment < end - timedelta(seconds=length / 14)
+    ]
 
 
 def _tone(kind: Kind) -> str:

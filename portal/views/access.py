@@ -12,7 +12,9 @@ from jobs.models import Workload
 def jobs_seen_by(user: object) -> QuerySet[Workload]:
     """Every job that `user` may see, with what its pages show."""
     query = Workload.objects.visible_to(user).filter(kind=Workload.Kind.JOB)
-    return query.select_related("job__software__software", "job__checked", "coretype__region", "project", "owner", "wished_by").prefetch_related("clusters")
+    return query.select_related(
+        "job__software__software", "job__checked", "coretype__region", "project", "owner", "wished_by"
+    ).prefetch_related("clusters")
 
 
 def job_seen(request: HttpRequest, public_id: str) -> Workload:

@@ -59,9 +59,15 @@ def listing(request: HttpRequest) -> HttpResponse:
     found = _filtered(seen, asked, request.user)
     page, newer, older = _page(found, request)
     context = {
-        "rows": rows.loaded(page), "asked": asked, "count": _count(found), "newer": newer and asked.address(after=newer),
-        "older": older and asked.address(before=older), "views": _views(asked), "statuses": lifecycle.JOB.rows.values(),
-        "software": Software.objects.filter(active=True), "projects": Project.objects.filter(workloads__in=seen).distinct(),
+        "rows": rows.loaded(page),
+        "asked": asked,
+        "count": _count(found),
+        "newer": newer and asked.address(after=newer),
+        "older": older and asked.address(before=older),
+        "views": _views(asked),
+        "statuses": lifecycle.JOB.rows.values(),
+        "software": Software.objects.filter(active=True),
+        "projects": Project.objects.filter(workloads__in=seen).distinct(),
         "ids": ",".join(work.public_id for work in page),
     }
     if request.htmx and request.htmx.target == "jobs-list":  # type: ignore[attr-defined]

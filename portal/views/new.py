@@ -137,7 +137,9 @@ def _draft(request: HttpRequest) -> Workload | None:
 def _take(request: HttpRequest, sent: Any, filled: Filled) -> None:
     """A file that a form without JavaScript brought."""
     if sent.size > settings.UPLOAD_CHUNK:
-        filled.notes.append(f"{sent.name} is larger than {words.size(settings.UPLOAD_CHUNK)}; with JavaScript files of any size can be uploaded.")
+        filled.notes.append(
+            f"{sent.name} is larger than {words.size(settings.UPLOAD_CHUNK)}; with JavaScript files of any size can be uploaded."
+        )
         return
     try:
         filled.inputs.append(fresh(storing.keep(request.user, clean_path(sent.name), sent, sent.size)))
@@ -180,9 +182,15 @@ def _page(request: HttpRequest, filled: Filled, status: int = 200, **more: Any) 
     if filled.form.is_bound:
         filled.form.is_valid()
     context = {
-        "form": filled.form, "inputs": filled.inputs, "draft": filled.draft, "notes": filled.notes,
-        "cards": review.cards(filled.form), "review": review.review(filled.form, filled.inputs) if filled.form.is_bound else _unsent(request, filled),
-        "mine": [file for file in mine if file.public_id not in picked], "chunk": settings.UPLOAD_CHUNK, **more,
+        "form": filled.form,
+        "inputs": filled.inputs,
+        "draft": filled.draft,
+        "notes": filled.notes,
+        "cards": review.cards(filled.form),
+        "review": review.review(filled.form, filled.inputs) if filled.form.is_bound else _unsent(request, filled),
+        "mine": [file for file in mine if file.public_id not in picked],
+        "chunk": settings.UPLOAD_CHUNK,
+        **more,
     }
     return render(request, "jobs/new.html", context, status=status)
 

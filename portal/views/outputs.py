@@ -41,7 +41,11 @@ async def job_file(request: HttpRequest, public_id: str, index: int) -> HttpResp
     kind = await asyncio.to_thread(_image_kind, found, entry) if "inline" in request.GET else ""
     part = streams.Stretch(lambda: found.open(entry), 0, entry.size)
     name = entry.name.rpartition("/")[2]
-    return _sent(streams.response(request, [part], filename=name, content_type=kind or "application/octet-stream", etag=entry.sha256, inline=bool(kind)))
+    return _sent(
+        streams.response(
+            request, [part], filename=name, content_type=kind or "application/octet-stream", etag=entry.sha256, inline=bool(kind)
+        )
+    )
 
 
 @login_required

@@ -36,7 +36,7 @@ def done(owner):
 @pytest.mark.django_db(transaction=True)
 def test_names_from_real_life_come_back_as_they_were(signed, done):
     scenes.save(done, HOSTILE)
-    for index, (name, data) in enumerate(HOSTILE.items()):
+    for index, (_name, data) in enumerate(HOSTILE.items()):
         answer = signed.get(f"/jobs/{done.public_id}/files/{index}/")
         assert body(answer) == data
         header = answer["Content-Disposition"]

@@ -14,7 +14,7 @@ from django.utils import timezone
 from jobs import lifecycle
 from jobs.models import Cluster, Workload
 from portal import fragments
-from portal.presenters import cards, stages
+from portal.presenters import stages, waiting
 from portal.presenters.facts import Facts
 
 PAGES = ["", "output/", "files/", "health/", "timeline/", "settings/"]
@@ -108,14 +108,14 @@ def test_queued_says_which_gate_holds(signed, jobs):
 @pytest.mark.django_db
 def test_stopping_tells_step_by_step(jobs):
     work = Workload.objects.get(pk=jobs["stop asked"].pk)
-    first = cards.stopping(Facts(work))
+    first = waiting.stopping(Facts(work))
     assert [step.word for step in first.steps] == ["Stop asked for", "Command ending", "Files to save", "Nodes to hand back"]
     assert first.steps[1].next == work.wished_at + timedelta(seconds=60)
     Cluster.objects.filter(workload=work).update(exited=timezone.now(), exit={"code": 143, "signal": 15})
-    second = cards.stopping(Facts(Workload.objects.get(pk=work.pk)))
+    second = waiting.stopping(Facts(Workload.objects.get(pk=work.pk)))
     assert [step.word for step in second.steps] == ["Stop asked for", "Command ended", "Files being saved", "Nodes to hand back"]
     Cluster.objects.filter(workload=work).update(saved=timezone.now(), releasing=timezone.now())
-    third = cards.stopping(Facts(Workload.objects.get(pk=work.pk)))
+    third = waiting.stopping(Facts(Workload.objects.get(pk=work.pk)))
     assert [step.word for step in third.steps] == ["Stop asked for", "Command ended", "Files saved", "Nodes being handed back"]
 
 
