@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, Optional, Set
 
 from . import marks, sandbox
 from .config import Config
-from .run import Run
+from .run import REST, Run
 
 _LONGEST_PAUSE = 5.0  # seconds before a reporter that fails again and again is started once more
 
@@ -33,6 +33,7 @@ class Holder:
         self._heard = b""
         self._released = False
         self._asked_to_end = False
+        self._look_at = 0.0
 
     def live(self) -> None:
         """The holder's life; returns when nothing is left to do."""
@@ -48,6 +49,7 @@ class Holder:
             self._obey_signals()
             if self._run.turn():
                 self._tell("exit")
+            self._notice_the_end()
         self._leave()
 
     def _catch_signals(self, wake: socket.socket) -> None:
@@ -58,6 +60,12 @@ class Holder:
 
     def _end_asked(self, *_: Any) -> None:
         self._asked_to_end = True
+
+    def _notice_the_end(self) -> None:
+        """A look at our folder every few seconds."""
+        if time.monotonic() > self._look_at:
+            self._look_at = time.monotonic() + REST
+            self._released = self._released or marks.taken_away(self._config.folder)
 
     def _obey_signals(self) -> None:
         """The machine wants us to end: so does the command, its outputs are still saved as far as time allows."""

@@ -56,7 +56,7 @@ def _tell_failed(config: Config, message: str) -> None:
 def _prepare(config: Config) -> Optional[int]:
     """Makes the folders and takes the lock: its descriptor, or None if another agent has it."""
     os.makedirs(config.folder, mode=0o700, exist_ok=True)
-    lock = os.open(config.path("lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    lock = os.open(config.path(marks.LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -14,6 +14,7 @@ ENDED = "ended"  # the command's own exit, while its tree may still be alive
 EXIT = "exit.json"  # the report of the exit: nothing of the command is alive
 STAGED = "staged"  # inputs are in place
 RELEASED = "released"  # the portal let us go: nothing is left to do
+LOCK = "lock"  # held while holder or reporter live
 _RESERVE = "reserve"
 
 
@@ -61,6 +62,17 @@ def try_save(folder: str, name: str, value: Any) -> None:
     """Saves what only spares work later: a command that filled the disk must not keep its results from being sent."""
     with contextlib.suppress(OSError):
         save(folder, name, value)
+
+
+def taken_away(folder: str) -> bool:
+    """Whether the agent's folder was removed under it: then the cluster is destroyed, and so is all that runs in it."""
+    try:
+        os.stat(os.path.join(folder, LOCK))
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False  # a file system that has its troubles
+    return False
 
 
 def reserve(folder: str) -> None:

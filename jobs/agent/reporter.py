@@ -184,6 +184,8 @@ class Reporter:
                 self._log("beat: %s" % error)
             while time.monotonic() < last + (BEAT_WATCHED if self._orders.watched else BEAT):
                 self._link.family = health.family() or self._link.family
+                if marks.taken_away(self._config.folder):
+                    self._portal.release()
                 for _ in range(8):
                     self._portal.check()
                     time.sleep(BEAT_WATCHED / 8)

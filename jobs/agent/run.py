@@ -14,7 +14,7 @@ from .memory import Watch
 from .spool import STDOUT, Spool, limits
 
 SETTLE, POLITE = 0.3, 2.0  # seconds that leftovers of an ended command get: to end by themselves, to heed SIGTERM
-LOOK, IDLE, REST = 0.02, 0.25, 5.0  # seconds between looks: at a tree that ends, at a spool, at nothing
+LOOK, IDLE, REST = 0.02, 0.25, 2.0  # seconds between looks: at a tree that ends, at a spool, at nothing
 
 
 class Run:

@@ -351,9 +351,19 @@ class Agent:
         return self.portal.last("exit")
 
     def end(self):
-        for name in ("reporter", "holder", "reporter"):
-            self.kill(name)
+        tree.kill_until_gone(self.agents)
         tree.kill_until_gone(self.processes)
+
+    def agents(self):
+        """Living processes of the agent, by the start file among their words."""
+        return [process for process in tree.everyone().values() if process.alive and self._started(process.pid)]
+
+    def _started(self, pid):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                return str(self.config_path).encode() in file.read().split(b"\0")
+        except OSError:
+            return False
 
 
 @pytest.fixture(scope="session")

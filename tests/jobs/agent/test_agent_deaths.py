@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import signal
 
 from jobs.agent import tree
@@ -154,6 +155,15 @@ def test_sigterm_to_the_holder_ends_the_command_and_saves(agent, portal, until):
     exit = agent.finished()
     assert exit["code"] == 0
     assert portal.log() == b"armed\nsaved\n"
+
+
+def test_agent_whose_folder_is_taken_away_ends_everything(agent, portal, until):
+    portal.spec["commands"] = ["echo armed; setsid sleep 600 & sleep 600"]
+    agent.start()
+    until(lambda: b"armed" in portal.log())
+    portal.stop()
+    shutil.rmtree(agent.folder)
+    until(lambda: agent.agents() == [] and agent.processes() == [])
 
 
 def test_dead_holder_and_away_portal_together(agent, portal, until):

@@ -79,26 +79,26 @@ def test_job_folder_that_is_gone_ends_with_a_word(agent, portal):
 
 
 def test_many_small_files_go_in_batches(agent, portal):
-    agent.run("mkdir m; seq 2500 | split -l 1 -a 3 - m/", seconds=40)
-    assert len(portal.files) == 2500
+    agent.run("mkdir m; seq 2100 | split -l 1 -a 3 - m/", seconds=40)
+    assert len(portal.files) == 2100
     assert portal.files["m/aab"] == b"2\n"
     assert portal.batches <= 3
-    assert portal.last("done")["files"] == 2500
+    assert portal.last("done")["files"] == 2100
 
 
 def test_saving_goes_on_after_the_reporter_died(agent, portal, until):
-    portal.spec["commands"] = ["mkdir m; seq 2500 | split -l 1 -a 3 - m/; head -c 20000000 /dev/zero > z"]
+    portal.spec["commands"] = ["mkdir m; seq 2100 | split -l 1 -a 3 - m/; head -c 20000000 /dev/zero > z"]
     portal.refuse["outputs/file"] = (503, {})
     agent.start()
     manifest = agent.folder / "manifest.ndjson"
-    until(lambda: manifest.exists() and manifest.read_bytes().count(b"\n") == 2500)
+    until(lambda: manifest.exists() and manifest.read_bytes().count(b"\n") == 2100)
     agent.kill("reporter")
     batches = portal.batches
     portal.refuse.clear()
     agent.finished()
     assert portal.batches == batches
     assert len(portal.files["z"]) == 20000000
-    assert len(_manifest(portal)) == 2501
+    assert len(_manifest(portal)) == 2101
 
 
 def test_file_that_the_portal_refuses_is_named(agent, portal):
