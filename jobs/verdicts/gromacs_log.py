@@ -13,7 +13,7 @@ from typing import Any
 
 from .base import Progress
 from .live import Log
-from .text import LINE, NOT_A_NUMBER, shown
+from .text import LINE, NOT_A_NUMBER, after, shown
 from .text import number as to_number
 
 CHARTED = {"Potential": "Potential", "Total Energy": "Total energy", "Temperature": "Temperature", "Pressure (bar)": "Pressure"}
@@ -164,7 +164,7 @@ class GmxLog(Log):
         elif "Restarting from checkpoint" in text or text.startswith("Reading checkpoint file"):
             one["continued"] = [number, text]
         elif text.startswith("Maximum force"):
-            one["force"] = [number, text, to_number(text.partition("=")[2].split()[0]) if text.partition("=")[2].split() else None]
+            one["force"] = [number, text, after(text, "=")]
         elif "LINCS WARNING" in text or "can not be settled" in text:
             one["lincs"] += 1
             if one["lincs"] == 5:

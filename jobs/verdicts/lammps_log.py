@@ -85,7 +85,7 @@ class LmpLog(Log):
         one = self.starts[-1] if self.starts else None
         if not one or one["step"] is None:
             return None
-        at = len(one["loops"])
+        at = len(one["loops"]) - (1 if one["loops"] and not self.header else 0)
         asked = self.asked[at] if at < len(self.asked) else None
         end = self.begun + asked if asked else None
         percent = 100 * (one["step"] - self.begun) / asked if asked else None

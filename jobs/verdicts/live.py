@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import logging
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ from typing import Any, ClassVar, TypeVar
 
 from .base import Alarm, Evidence, Files, Progress, Series
 from .text import LINE, Lines, chunks, shown
+
+logger = logging.getLogger(__name__)
 
 POINTS = 400
 SERIES = 16
@@ -171,10 +174,16 @@ class Live:
         first = cut.count + 1
         found = cut.push(data)
         if found:
-            log.lines(first, found)
+            self._read(log, stream, first, found)
             log.count = cut.count
             self._order.remove(stream)
             self._order.append(stream)
+
+    def _read(self, log: Log, stream: str, first: int, found: list[bytes]) -> None:
+        try:
+            log.lines(first, found)
+        except (ValueError, LookupError, ArithmeticError, TypeError):
+            logger.exception("a line of %s was not understood", stream)  # the rest of the piece is lost, the follower goes on
 
     def reset(self, stream: str) -> None:
         """The stream began anew (a new generation of its file)."""

@@ -11,8 +11,7 @@ from typing import Any
 
 from .base import Progress
 from .live import Log
-from .text import LINE, NOT_A_NUMBER, shown
-from .text import number as to_number
+from .text import LINE, NOT_A_NUMBER, after, shown
 
 ACCURACY = "scf accuracy (Ry)"
 _PROGRAM = re.compile(r"^Program (\S+) +v\.?(\S+)")
@@ -79,7 +78,7 @@ class QeLog(Log):
     def _estimated(self, number: int, text: str) -> None:
         if not text.startswith("estimated scf accuracy"):
             return
-        value = to_number(text.partition("<")[2].split()[0]) if text.partition("<")[2].split() else None
+        value = after(text, "<")
         if value is not None:
             self.run["accuracy"] = [number, text, value]
             self.residual(ACCURACY, self.total, value, number, text.encode(), floor=1e-4)
@@ -93,7 +92,7 @@ class QeLog(Log):
 
     def _threshold(self, number: int, text: str) -> None:
         if text.startswith("scf convergence threshold"):
-            self.run["threshold"] = to_number(text.partition("=")[2].split()[0])
+            self.run["threshold"] = after(text, "=")
             self.chart.tolerance[ACCURACY] = self.run["threshold"] or 0.0
 
     def _energy(self, number: int, text: str) -> None:

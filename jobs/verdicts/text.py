@@ -102,6 +102,12 @@ def number(text: str | bytes) -> float | None:
     return math.nan if word.strip("*") == "" and len(word) > 3 else None
 
 
+def after(text: str, sign: str) -> float | None:
+    """The number right behind the first `sign` of a line ("Maximum force = 6.8 on atom 2"), or None."""
+    said = text.partition(sign)[2].split(None, 1)
+    return number(said[0].rstrip(",;")) if said else None
+
+
 def brief(value: float | None) -> str:
     """A number for people: 0.0855685 stays, 4.07e+14 is short, 10.0 reads 10."""
     if value is None:
