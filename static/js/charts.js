@@ -11,7 +11,7 @@ import { count } from "./words.js";
 const GIB = 2 ** 30, MIB = 2 ** 20, MOST_POINTS = 1500;
 const DASHES = [[], [6, 3], [2, 3], [10, 3, 2, 3]];
 const FIGURES = {
-  cpu: { of: (beat) => beat.cpu, limit: (node) => [node.cores, `${count(node.cores)} cores`] },
+  cpu: { of: (beat) => beat.cpu, limit: (node) => [node.cores, `${count(node.cores)} core${node.cores === 1 ? "" : "s"}`] },
   memory: { of: (beat) => scaled(beat.memory, GIB), limit: (node, beat) => { const all = scaled(beat.memory_total ?? node.memory, GIB); return [all, `${all?.toFixed(1)} GiB usable`]; } },
   disk: { of: (beat) => scaled(beat.disk_used, GIB) },
   net: { of: (beat) => scaled((beat.net_in ?? 0) + (beat.net_out ?? 0), MIB) },
@@ -123,7 +123,10 @@ class Chart {
       width: this.host.clientWidth, height: this.host.clientHeight, legend: { show: false }, padding: [10, 16, 0, 0],
       cursor: { y: false, points: { size: 6 } },
       scales: { x: { time: true }, y: { range: (u, low, high) => [0, Math.max(high * 1.15, (this.limit?.[0] ?? 0) < high * 3 ? (this.limit?.[0] ?? 0) * 1.12 : 0, 0.01)] } },
-      axes: [{ ...axis, size: 28, space: 80, values: (u, at) => at.map(hour) }, { ...axis, size: 44, space: 34, values: (u, at) => at.map((v) => v < 10 && v % 1 ? v.toFixed(v < 1 ? 2 : 1) : count(v)) }],
+      axes: [
+        { ...axis, size: 28, space: 80, values: (u, at, index, space, step) => at.map((moment) => hour(moment, step < 60)) },
+        { ...axis, size: 50, space: 34, values: (u, at, index, space, step) => at.map((value) => figure(value, step)) },
+      ],
       series: [{}, ...lines.map((line, i) => ({ label: line.name, stroke: colour(`--s${i % 4 + 1}`), dash: DASHES[i % 4], width: 1.75, spanGaps: true, points: { show: false } }))],
       hooks: { draw: [(u) => this.rule(u)] },
     };
@@ -181,8 +184,15 @@ function sample(i) {
   return svg;
 }
 
-function hour(at) {
-  return new Date(at * 1000).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+function hour(at, seconds) {
+  const digits = { hour: "2-digit", minute: "2-digit", ...(seconds ? { second: "2-digit" } : {}) };
+  return new Date(at * 1000).toLocaleTimeString("en-GB", digits);
+}
+
+/** As many decimals as the steps of the axis need. */
+function figure(value, step) {
+  const decimals = Math.min(6, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
+  return value === 0 ? "0" : value.toLocaleString("en-GB", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 }
 
 const probe = document.createElement("i");
