@@ -25,6 +25,7 @@ SIGNATURE = re.compile(rb"CalculiX Version|CalculiX COMES WITH ABSOLUTELY|You ar
 STALLED = re.compile(r"(?i)cutbacks|smaller than minimum|max(?:\.|imum)? # of increments|too many iterations|no convergence|not converge")
 BLOWN = re.compile(r"(?i)diverge")
 FAR = 10.0  # displacements beyond so many model sizes cannot be
+HOT = 1e7  # no temperature, in kelvin or degrees
 WRAPPED = re.compile(r"^(?:mpirun|mpiexec|orterun|srun|mpiexec\.\w+)$")
 LIMIT = 12
 
@@ -247,6 +248,8 @@ class _Seen:
         dat = printed(self.run.folder, f"{self.job}.dat")
         best = max((self.frd, dat), key=lambda one: one.largest)
         kinds = self.deck.kinds if self.deck else set()
+        if self.frd.hottest > HOT:
+            return bad(self.run, Label.DIVERGED, f"Not to be trusted: a temperature of {self.frd.hottest:.3g}", [one for one in (self.frd.hot_at,) if one], "Hold the temperature somewhere (*BOUNDARY with degree of freedom 11, *FILM or *RADIATE), and check units.")
         limit = FAR * (100 if "DYNAMIC" in kinds else 1) * (self.frd.size or 1e6)
         if best.largest <= limit:
             return None

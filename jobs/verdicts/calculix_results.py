@@ -27,6 +27,8 @@ class Results:
     size: float = 0.0  # diagonal of the model's box
     largest: float = 0.0  # largest displacement outside eigenmodes
     at: Evidence | None = None
+    hottest: float = 0.0  # largest temperature by amount
+    hot_at: Evidence | None = None
     not_a_number: Evidence | None = None
     blocks: int = 0
     complete: bool = False  # ends with its closing record
@@ -122,7 +124,7 @@ def _blocks(found: Results, data: bytes, first: int | None) -> None:
             if kind:
                 _values(found, kind, raw, at + first if first else None)
         elif start.startswith(b" -4"):
-            kind = "disp" if raw[5:9] == b"DISP" and not mode else ""
+            kind = {b"DISP": "disp", b"NDTE": "temp"}.get(raw[5:9], "") if not mode else ""
             found.blocks += 1
         elif start.startswith(b" -3"):
             kind = ""
@@ -136,6 +138,10 @@ def _values(found: Results, kind: str, raw: bytes, count: int | None) -> None:
     values = [number(raw[at : at + 12].strip()) for at in (13, 25, 37)]
     if kind == "disp":
         _largest(found, values, count, raw)
+        return
+    if kind == "temp":
+        if values[0] is not None and math.isfinite(values[0]) and abs(values[0]) > found.hottest:
+            found.hottest, found.hot_at = abs(values[0]), Evidence(found.name, count, shown(raw))
         return
     for axis, value in enumerate(values):
         if value is not None and math.isfinite(value):

@@ -43,7 +43,7 @@ class NwLog(Log):
             start = line.lstrip()[:4]
             if (
                 start in _WORDS or self.dashes or self.wanted or self.echo or line[:1] == b"@" or start[:2] == b"d="
-                or (b"D" in line and line[:6] == b"      ") or b"onverg" in line or b"ailed" in line or b"energy" in line or b"memory" in line
+                or (b"D" in line and line[:6] == b"      ") or b"onverg" in line or b"ailed" in line or b"energy" in line or b"memory" in line or b"NaN" in line
             ):  # fmt: skip
                 self.line(number, line)
 
@@ -61,6 +61,8 @@ class NwLog(Log):
             self._iterated(DELTA, match[3], number, raw)
         elif raw[:6] == b"      " and (scf := _SCF.match(raw)):
             self._iterated(GNORM, scf[3], number, raw)
+        elif b"NaN" in raw:
+            self._nan(number, shown(raw))
         elif text[:5] == b"-----":
             self.dashes = True
             return

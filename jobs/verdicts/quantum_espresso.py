@@ -80,7 +80,7 @@ class _Seen:
     one: dict[str, Any]
 
     def judge(self) -> Verdict:
-        return self._error() or self._nan() or self._missed() or self._cut() or self._ended() or self._empty() or self._unwritten() or self._good()
+        return self._error() or self._nan() or self._missed() or self._bands() or self._cut() or self._ended() or self._empty() or self._unwritten() or self._good()
 
     @property
     def name(self) -> str:
@@ -119,6 +119,12 @@ class _Seen:
         wanted = f" (wanted {self.one['threshold']:.1e} Ry, reached {brief(self.one['accuracy'][2])})" if self.one["threshold"] and self.one["accuracy"] else ""
         said = self.one["missed"][1].removesuffix(": stopping")
         return bad(self.run, Label.NOT_CONVERGED, f"{self.name}: {said}{wanted}", self.line("missed", "accuracy"), "Raise electron_maxstep, lower mixing_beta, or check smearing and structure.")
+
+    def _bands(self) -> Verdict | None:
+        """Of a band structure each eigenvalue counts; in a self-consistent cycle the next iteration repairs it."""
+        if not self.one["bands"] or not self.one["eigen"] or self.one["scf"]:
+            return None
+        return bad(self.run, Label.NOT_CONVERGED, f"{self.name}: eigenvalues are not converged at {self.one['eigen']} places", self.line("bands"), "More diago_david_ndim, a smaller diago_thr_init, or another diagonalization.")
 
     def _cut(self) -> Verdict | None:
         if self.one["done"]:

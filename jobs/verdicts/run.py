@@ -20,7 +20,7 @@ EVIDENCE = 6
 _CRASHED = re.compile(r"^(?:[^\n:]+: line \d+: *)?(?:\d+ +)?(Segmentation fault|Killed|Aborted|Floating point exception|Bus error|Illegal instruction|Terminated|CPU time limit exceeded|File size limit exceeded)(?: \(core dumped\))?(?:  +.*)?\s*$")  # fmt: skip
 _SHELL = re.compile(r"^(?:(?:ba|da)?sh|[\w./-]+): (?:line )?\d+: (.*(?:not found|Permission denied|No such file or directory|Is a directory|cannot execute.*|bad interpreter.*))$")  # fmt: skip
 _MPI = re.compile(r"^(?:mpirun|mpiexec|prterun|orterun|srun)\b.*(?:noticed that process rank|has detected an attempt|was unable to|could not|unable to launch)|^There are not enough slots|^=+\s*BAD TERMINATION|^MPI_ABORT was invoked|^srun: error:|^slurmstepd: error:", re.I)  # fmt: skip
-_WRAPPERS = re.compile(r"^(?:mpirun|mpiexec|orterun|srun|timeout|time|nice|env|stdbuf|nohup|numactl|taskset|exec)$")
+_STRONG = re.compile(r"No space left on device|Disk quota exceeded|std::bad_alloc|\bOut of memory\b|oom-kill|Cannot allocate memory")
 
 
 @dataclass(frozen=True)
@@ -86,15 +86,15 @@ def bad(run: Run, label: Label, reason: str, evidence: Iterable[Evidence] = (), 
 
 def unseen(run: Run, solver: str, targets: Iterable[str] = ()) -> Verdict:
     """The verdict where no output of the solver was found at all."""
+    left = in_background(run)
+    if left:
+        return left
     empty = [name for name in dict.fromkeys(targets) if name in run.names and not run.folder.size(name)]
     evidence = [*run.troubles, *(Evidence(name, None, "is empty") for name in empty)]
     if run.ending.memory_killed or not run.ending.clean or run.ending.exit_code is None:
         return bad(run, Label.INCOMPLETE, f"{run.told} {_nothing(solver, empty)}", evidence or last_line(run))
     if run.troubles:
         return bad(run, Label.INCOMPLETE, f"{run.troubles[0].text}. {_nothing(solver, empty)}", evidence, "Exit 0 hides it: end the script at the first error (`set -e`, &&).")
-    left = in_background(run)
-    if left:
-        return left
     if empty:
         return bad(run, Label.INCOMPLETE, f"{_nothing(solver, empty)} It was killed before it wrote anything, or never ran; a pipe or a later command hides its exit code.", evidence, "Look at the memory chart; use `set -o pipefail` and && so that a failure shows.")
     return Verdict(Label.UNKNOWN, f"No output of {solver} was found, so nothing is known of the result.", last_line(run), "Let the solver write its output to stdout or to a log file in the job folder.")
@@ -111,11 +111,11 @@ def in_background(run: Run) -> Verdict | None:
 
 def tempered(run: Run, verdict: Verdict, program: re.Pattern[str]) -> Verdict:
     """A good verdict set against the ending; others get the ending added where it tells more."""
+    left = in_background(run)
+    if left and verdict.verdict in (*GOOD, Label.INCOMPLETE, Label.UNKNOWN) and any(program.match(word.rsplit("/", 1)[-1]) for word in left.reason.split()):
+        return replace(left, evidence=(left.evidence + verdict.evidence)[:EVIDENCE])
     if verdict.verdict not in GOOD:
         return verdict
-    left = in_background(run)
-    if left and any(program.match(word.rsplit("/", 1)[-1]) for word in left.reason.split()):
-        return left
     if run.ending.clean or run.ending.exit_code is None and not run.ending.signal:
         return verdict
     if _blamed(run, program):
@@ -146,8 +146,12 @@ def _blamed(run: Run, program: re.Pattern[str]) -> bool:
 
 
 def _found(text: str, name: str, first: int | None) -> Iterable[Evidence]:
+    traced = False
     for at, line in enumerate(text.splitlines()):
-        if len(line) < 400 and (_CRASHED.match(line) or _SHELL.match(line) or _MPI.match(line)):
+        if line.startswith("Traceback (most recent call last)"):
+            traced = True
+        elif (traced and line[:1].strip()) or (len(line) < 400 and any(one.search(line) for one in (_CRASHED, _SHELL, _MPI, _STRONG))):
+            traced = False
             yield Evidence(name, first + at if first else None, shown(line))
 
 
