@@ -80,4 +80,4 @@ def _unsaved(facts: Facts) -> list[tuple[str, str]]:
 
 def _saved_words(facts: Facts) -> str:
     saved, total = saved_of(facts)
-    return f"{words.count(saved)} of {plural(total, 'file')} are saved." if total else "it is not known which there are."
+    return f"{words.count(saved)} of {plural(total, 'file')} are saved." if total else "which there are is not known yet."

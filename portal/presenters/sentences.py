@@ -168,6 +168,8 @@ def _running(facts: Facts, kind: str) -> Says:
 
 
 def _ran(facts: Facts) -> Says:
+    if not command_over(facts):
+        return Says("The command is being told to end", link=("Live output", "output"))
     exit = facts.cluster.exit if facts.cluster else {}
     if exit.get("signal"):
         text = f"Ended by signal {exit['signal']}"
@@ -188,6 +190,8 @@ def _stopping(facts: Facts, kind: str) -> Says:
     if cluster is None:
         return Says("Nothing to save or release")
     saved, total = saved_of(facts)
+    if kind == "working" and not command_over(facts):
+        return Says("The command is ending; then its outputs are saved and the cluster is handed back")
     if kind == "working":
         gone = cluster.nodes_wanted if cluster.released else 0
         text = f"{words.count(saved)} of {plural(total, 'file')} saved" if total else "Outputs are being saved"
@@ -207,6 +211,12 @@ def _saved(cluster: Any, saved: int) -> Says:
         tone=Tone.LOOK if failed else "",
         link=("Files", "files") if failed or skipped else None,
     )
+
+
+def command_over(facts: Facts) -> bool:
+    """Whether nothing of the command is alive any more, as far as the node has told."""
+    cluster = facts.cluster
+    return cluster is None or cluster.went is None or cluster.exited is not None or facts.is_over
 
 
 def saved_of(facts: Facts) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from portal import words
 
 from . import endings
 from .facts import Facts
-from .sentences import saved_of
+from .sentences import command_over, saved_of
 from .text import plural
 
 GATES = {"coretype": "Hardware", "budget": "Budget", "capacity": "Capacity", "place": "Place in line", "line": "Queue"}
@@ -86,7 +86,7 @@ def _asked(facts: Facts) -> Step:
 
 
 def _command(facts: Facts, cluster: Cluster) -> Step:
-    if cluster.exited or cluster.went is None:
+    if command_over(facts):
         text = endings.short(facts) if cluster.exited else "it never started"
         return Step("Command ended", text, Tone.PASS, "check", cluster.exited)
     grace = facts.job.software.software.grace
@@ -103,7 +103,7 @@ def _saving(facts: Facts, cluster: Cluster) -> Step:
     text = f"{words.count(saved)} of {plural(total, 'file')}" if total else ""
     if cluster.saved:
         return Step("Files saved", text, Tone.PASS, "check", cluster.saved)
-    if cluster.exited is None and cluster.went is not None:
+    if not command_over(facts):
         return Step("Files to save", "once the command has ended", "", "circle-dashed")
     return Step("Files being saved", text, Tone.WORK, "")
 

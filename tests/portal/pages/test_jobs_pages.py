@@ -120,6 +120,16 @@ def test_stopping_tells_step_by_step(jobs):
 
 
 @pytest.mark.django_db
+def test_nothing_is_called_ended_while_the_command_lives(jobs):
+    work = jobs["stopping"]
+    work.stop(work.owner)
+    Cluster.objects.filter(workload=work).update(exited=None, exit={})
+    says = {row.code: row.says.text for row in stages.rows(Facts(Workload.objects.get(pk=work.pk)))}
+    assert says["running"] == "The command is being told to end"
+    assert says["stopping"].startswith("The command is ending")
+
+
+@pytest.mark.django_db
 def test_node_not_heard_may_be_stuck(jobs):
     work = jobs["running"]
     scenes.beat(work, ago=120)
