@@ -31,35 +31,79 @@ class Meaning:
 
 CODES = {
     0: Meaning("success", "ended with exit code 0", "Exit 0 says that the command reported no error; it is no proof of a good result."),
-    1: Meaning("error", "ended with exit code 1: it reported an error", "Read the last lines of its output; the first line that says error is usually the cause."),
-    2: Meaning("usage or syntax", "ended with exit code 2: most programs mean a wrong option, a syntax error or a file that is missing", "Check options and file names of the command, and the last lines of its output."),
-    124: Meaning("time out", "ended with exit code 124: the timeout in the command ended it", "Give `timeout` more time, or drop it: the walltime of the job limits it anyway."),
-    125: Meaning("not started", "ended with exit code 125: a wrapper such as timeout or a container tool failed before the program started", "Check the options of the wrapper in the command."),
-    126: Meaning("not executable", "was found but could not be executed (exit code 126)", "Set its x bit (`chmod +x`) or start it through its interpreter (`bash run.sh`); check that it was built for this processor and is no folder."),
-    127: Meaning("command not found", "was not found (exit code 127)", "Check the spelling, choose the software version that has it, or start a program of the job folder as ./name."),
-    128: Meaning("wrong exit", "ended with exit code 128: a script called exit with something that is no exit code", "Look at the `exit` lines of the script."),
-    255: Meaning("error -1", "ended with exit code 255 (-1): the program gave up, or a connection by ssh or mpirun failed", "Read the last lines of its output."),
+    1: Meaning("error", "ended with exit code 1: it reported "
+        "an error", "Read the last lines of its output; the first line that says error is usually the cause."),
+    2: Meaning("usage or syntax", "ended with exit code 2: most programs mean a wrong option, a syntax error or a file that is "
+        "missing", "Check options and file names of the command, and the last lines of its output."),
+    124: Meaning("time out", "ended with exit code 124: the timeout in the command "
+        "ended it", "Give `timeout` more time, or drop it: the walltime of the job limits it anyway."),
+    125: Meaning("not started", "ended with exit code 125: a wrapper such as timeout or a container tool failed before the program "
+        "started", "Check the options of the wrapper in the command."),
+    126: Meaning("not executable", "was found but could not be executed (exit "
+        "code 126)", "Set its x bit (`chmod +x`) or start it through its interpreter (`bash run.sh`); check that it was built for "
+            "this processor and is no folder."),
+    127: Meaning("command not found", "was not found (exit code 127)", "Check the spelling, choose the software version that has it, or "
+        "start a "
+        "program of "
+        "the job "
+        "folder as "
+        "./name."),
+    128: Meaning("wrong exit", "ended with exit code 128: a script called exit with something that is no "
+        "exit code", "Look at the `exit` lines of the script."),
+    255: Meaning("error -1", "ended with exit code 255 (-1): the program gave up, or a connection by ssh or "
+        "mpirun failed", "Read the last lines of its output."),
 }  # fmt: skip
 
 SIGNALS = {
-    1: Meaning("SIGHUP", "was ended by signal 1 (hang-up)", "Its terminal or parent went away; start it without nohup and &, so that the job waits for it."),
+    1: Meaning("SIGHUP", "was ended by signal 1 (hang-up)", "Its terminal or parent went away; start it without nohup and &, so that the "
+        "job waits "
+        "for it."),
     2: Meaning("SIGINT", "was interrupted (signal 2, as by Ctrl-C)", "Somebody or a script interrupted it; start it again."),
     3: Meaning("SIGQUIT", "was told to quit (signal 3)", "Somebody or a script ended it; start it again."),
-    4: Meaning("SIGILL", "crashed: illegal instruction (signal 4)", "The program was built for another processor; choose another version or coretype."),
-    5: Meaning("SIGTRAP", "crashed at a trap (signal 5)", "The program stopped itself, as compilers do for impossible cases; read its last lines."),
-    6: Meaning("SIGABRT", "aborted itself (signal 6)", "The program found something impossible and gave up, often memory that ran out or a wrong input; read its last lines."),
-    7: Meaning("SIGBUS", "crashed: bus error (signal 7)", "A mapped file shrank, the disk is full, or shared memory is too small (/dev/shm); check disk and memory."),
-    8: Meaning("SIGFPE", "crashed: floating point exception (signal 8), a division by zero or an overflow", "In a simulation this nearly always means that the solution blew up: smaller time step, better mesh, checked boundary conditions."),
-    9: Meaning("SIGKILL", "was killed (signal 9)", "If the memory chart touches the limit it was memory; else a time limit, an admin or the system ended it."),
-    10: Meaning("SIGUSR1", "was ended by signal 10 (user signal 1), which it does not handle", "A batch system or a script sends it as a warning; look for `kill -USR1`."),
-    11: Meaning("SIGSEGV", "crashed: segmentation fault (signal 11)", "Often a damaged or unexpected input, a stack that is too small (`ulimit -s unlimited`) or a bug; try a smaller case or another version."),
-    12: Meaning("SIGUSR2", "was ended by signal 12 (user signal 2), which it does not handle", "A batch system or a script sends it as a warning; look for `kill -USR2`."),
-    13: Meaning("SIGPIPE", "wrote into a pipe whose reader had already ended (signal 13)", "The next part of the pipeline ended early (as `head` does); write to a file instead."),
-    14: Meaning("SIGALRM", "was ended by an alarm clock of its own (signal 14)", "The program set itself a time limit; look for such an option."),
-    15: Meaning("SIGTERM", "was asked to end (signal 15)", "A stop, a time limit or a script ended it before it was done; results up to the last save are usable."),
+    4: Meaning("SIGILL", "crashed: illegal instruction (signal 4)", "The program was built for another processor; choose another "
+        "version or "
+        "coretype."),
+    5: Meaning("SIGTRAP", "crashed at a trap (signal 5)", "The program stopped itself, as compilers do for impossible cases; read its "
+        "last lines."),
+    6: Meaning("SIGABRT", "aborted itself (signal 6)", "The program found something impossible and gave up, often memory that ran out or "
+        "a wrong "
+        "input; "
+        "read its "
+        "last lines."),
+    7: Meaning("SIGBUS", "crashed: bus error (signal 7)", "A mapped file shrank, the disk is full, or shared memory is too small "
+        "(/dev/shm); check "
+        "disk and "
+        "memory."),
+    8: Meaning("SIGFPE", "crashed: floating point exception (signal 8), a division by zero or an "
+        "overflow", "In a simulation this nearly always means that the solution blew up: smaller time step, better mesh, checked "
+            "boundary conditions."),
+    9: Meaning("SIGKILL", "was killed (signal 9)", "If the memory chart touches the limit it was memory; else a time limit, an admin "
+        "or the "
+        "system "
+        "ended it."),
+    10: Meaning("SIGUSR1", "was ended by signal 10 (user signal 1), which it does "
+        "not handle", "A batch system or a script sends it as a warning; look for `kill -USR1`."),
+    11: Meaning("SIGSEGV", "crashed: segmentation fault (signal 11)", "Often a damaged or unexpected input, a stack that is too small "
+        "(`ulimit -s "
+        "unlimited`) or a "
+        "bug; try a "
+        "smaller "
+        "case or another version."),
+    12: Meaning("SIGUSR2", "was ended by signal 12 (user signal 2), which it does "
+        "not handle", "A batch system or a script sends it as a warning; look for `kill -USR2`."),
+    13: Meaning("SIGPIPE", "wrote into a pipe whose reader had already ended "
+        "(signal 13)", "The next part of the pipeline ended early (as `head` does); write to a file instead."),
+    14: Meaning("SIGALRM", "was ended by an alarm clock of its own "
+        "(signal 14)", "The program set itself a time limit; look for such an option."),
+    15: Meaning("SIGTERM", "was asked to end (signal 15)", "A stop, a time limit or a script ended it before it was done; results up to "
+        "the last "
+        "save are "
+        "usable."),
     24: Meaning("SIGXCPU", "used more CPU time than its limit allows (signal 24)", "Raise or drop `ulimit -t` in the command."),
-    25: Meaning("SIGXFSZ", "wrote a file larger than its limit allows (signal 25)", "Raise or drop `ulimit -f` in the command, or write less often."),
-    31: Meaning("SIGSYS", "made a system call that is forbidden here (signal 31)", "The sandbox forbids it; tell an admin which program needs what."),
+    25: Meaning("SIGXFSZ", "wrote a file larger than its limit allows "
+        "(signal 25)", "Raise or drop `ulimit -f` in the command, or write less often."),
+    31: Meaning("SIGSYS", "made a system call that is forbidden here "
+        "(signal 31)", "The sandbox forbids it; tell an admin which program needs what."),
 }  # fmt: skip
 
 MEMORY = Explanation(
@@ -143,14 +187,19 @@ def _plain(code: int | None, signal: int | None, text: str, who: str) -> Explana
         return Explanation(f"{who} {meaning.sentence}.{told}", meaning.advice)
     if signal:
         return Explanation(f"{who} was ended by signal {signal}.{told}", "Read the last lines of its output.")
-    return Explanation(f"{who} ended with exit code {code}: the number's meaning is the program's own.", "Read the last lines of its output.")
+    return Explanation(
+        f"{who} ended with exit code {code}: the number's meaning is the program's own.", "Read the last lines of its output."
+    )
 
 
 def _exact(code: int | None, text: str, who: str) -> Explanation | None:
     """What the last lines say of 126 and 127."""
     library = _LIBRARY.search(text)
     if code == 127 and library:
-        return Explanation(f"{who} needs the library {library[1]}, which is not there (exit code 127).", "Choose a version that was built for this system, or bring the library along and set LD_LIBRARY_PATH.")
+        return Explanation(
+            f"{who} needs the library {library[1]}, which is not there (exit code 127).",
+            "Choose a version that was built for this system, or bring the library along and set LD_LIBRARY_PATH.",
+        )
     missing = (_MISSING.findall(text) or _NO_FILE.findall(text)) if code == 127 else []
     if missing:
         return Explanation(f"{missing[-1]}: command not found (exit code 127).", CODES[127].advice)

@@ -21,7 +21,12 @@ HOT = 1e6  # K
 _BANNER = re.compile(rb":-\) +GROMACS - gmx (\w+)")
 _STEPS = re.compile(r"^(-?\d+) steps, +(-?[\d.]+|infinite) ps(?:.*continuing from step (\d+))?")
 _LINE = re.compile(r"^(WARNING|ERROR) \d+ \[file ([^,\]]+)(?:, line (\d+))?\]:")
-_FATAL = re.compile(r"^(?:Fatal error|Error in user input|Inconsistency in user input|Software inconsistency error|Feature not implemented|Invalid (?:command-line options|input)|File input/output error|Input error[^:]*|Standard library logic error[^:]*|Assertion failed|Internal error[^:]*|Memory allocation error|.*error):$", re.I)  # fmt: skip
+_FATAL = re.compile(
+    r"^(?:Fatal error|Error in user input|Inconsistency in user input|Software inconsistency error|Feature not implemented|"
+    r"Invalid (?:command-line options|input)|File input/output error|Input error[^:]*|Standard library logic error[^:]*|"
+    r"Assertion failed|Internal error[^:]*|Memory allocation error|.*error):$",
+    re.I,
+)
 _EM = re.compile(r"^(.+?) (?:did not converge|converged) to (?:Fmax|machine precision)")
 _FORCE = re.compile(r"Step= *(\d+).*?Fmax= *([\d.eE+-]+|nan)")
 _VERBOSE = re.compile(r"step +(\d+)[, ](?:.*will finish|.*remaining)")

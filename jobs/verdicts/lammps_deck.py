@@ -16,7 +16,24 @@ from .text import number, shown, words
 
 DEEPEST = 8
 _VARIABLE = re.compile(r"\$\{(\w+)\}|\$(\w)")
-BRANCHES = ("jump", "next", "if", "label", "python", "rerun", "neb", "neb/spin", "temper", "tad", "prd", "hyper", "message", "kim_query", "partition", "clear")
+BRANCHES = (
+    "jump",
+    "next",
+    "if",
+    "label",
+    "python",
+    "rerun",
+    "neb",
+    "neb/spin",
+    "temper",
+    "tad",
+    "prd",
+    "hyper",
+    "message",
+    "kim_query",
+    "partition",
+    "clear",
+)
 
 
 @dataclass(frozen=True)
@@ -110,7 +127,11 @@ def _other(deck: Deck, at: Evidence, name: str, rest: list[str]) -> None:
         deck.lost = rest[rest.index("lost") + 1]
     elif name == "timer" and "timeout" in rest:
         deck.timeout = at
-    elif name == "delete_atoms" or (name == "fix" and len(rest) > 2 and rest[2] in ("evaporate", "deposit", "gcmc", "pour", "bond/react", "widom", "atom/swap", "phonon")):
+    elif name == "delete_atoms" or (
+        name == "fix"
+        and len(rest) > 2
+        and rest[2] in ("evaporate", "deposit", "gcmc", "pour", "bond/react", "widom", "atom/swap", "phonon")
+    ):
         deck.loses = True
 
 

@@ -198,7 +198,9 @@ class LmpLog(Log):
         if self.header != 2 and said[0] in ("run", "minimize") and len(said) > 1 and len(self.start["echo"]) < 2000:
             steps = said[1] if said[0] == "run" else (said[3] if len(said) > 3 else "")
             if "$" not in text:
-                self.start["echo"].append([said[0], int(steps) if steps.isdigit() and not {"upto", "every"} & set(said) else None, number, text])
+                self.start["echo"].append(
+                    [said[0], int(steps) if steps.isdigit() and not {"upto", "every"} & set(said) else None, number, text]
+                )
 
 
 _KEYS = {

@@ -59,10 +59,7 @@ class Chart:
             self.seen[name] += 1
 
     def series(self, x: str, logarithmic: bool) -> list[Series]:
-        return [
-            Series(name, self._whole(name), self.tolerance.get(name), x, logarithmic, self.seen[name])
-            for name in self.points
-        ]
+        return [Series(name, self._whole(name), self.tolerance.get(name), x, logarithmic, self.seen[name]) for name in self.points]
 
     def _whole(self, name: str) -> tuple[tuple[float, float], ...]:
         points = self.points[name]

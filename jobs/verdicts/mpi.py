@@ -11,13 +11,22 @@ from .shell import judge_command
 from .sources import stdout_of
 
 SAID: tuple[tuple[re.Pattern[str], str, str], ...] = (
-    (re.compile(r"detected an attempt to run as root"), "mpirun refused to run as root.", "This is a fault of the cluster's set-up, not of the input: tell an admin."),
-    (re.compile(r"not enough slots available"), "mpirun found fewer places than ranks were asked for.", "Ask for as many ranks as the cluster has cores, or add --oversubscribe."),
-    (re.compile(r"(?i)(?:unable|failed|could not|cannot).*\bhost ?file"), "mpirun could not read its host file.", "Leave the host file out: the cluster's hosts are set for you."),
-    (re.compile(r"(?i)execvp error|could not find an executable|unable to launch the specified|execve.* failed"), "mpirun could not start the program.", "Check its name, that it is there, and its x bit (`chmod +x`)."),
-    (re.compile(r"noticed that process rank (\d+).*exited on signal (\d+)|BAD TERMINATION"), "A rank crashed, and mpirun ended the others.", "Read the lines before; try a single rank to find the cause."),
-    (re.compile(r"MPI_ABORT was invoked on rank (\d+)"), "A rank called MPI_ABORT: the program itself gave up.", "The lines before it say why."),
-    (re.compile(r"Primary job +terminated normally, but"), "A rank ended with an error, and mpirun ended the others.", "Read the lines before."),
+    (re.compile(r"detected an attempt to run as root"), "mpirun refused to run as root.", "This is a fault of the cluster's set-up, not "
+        "of the "
+        "input: tell "
+        "an admin."),
+    (re.compile(r"not enough slots available"), "mpirun found fewer places than ranks were "
+        "asked for.", "Ask for as many ranks as the cluster has cores, or add --oversubscribe."),
+    (re.compile(r"(?i)(?:unable|failed|could not|"
+        r"cannot).*\bhost ?file"), "mpirun could not read its host file.", "Leave the host file out: the cluster's hosts are set for you."),
+    (re.compile(r"(?i)execvp error|could not find an executable|unable to launch the specified|"
+        r"execve.* failed"), "mpirun could not start the program.", "Check its name, that it is there, and its x bit (`chmod +x`)."),
+    (re.compile(r"noticed that process rank (\d+).*exited on signal (\d+)|BAD "
+        r"TERMINATION"), "A rank crashed, and mpirun ended the others.", "Read the lines before; try a single rank to find the cause."),
+    (re.compile(r"MPI_ABORT was invoked on rank (\d+)"), "A rank called MPI_ABORT: the program itself "
+        "gave up.", "The lines before it say why."),
+    (re.compile(r"Primary job +terminated normally, but"), "A rank ended with an error, and mpirun ended the "
+        "others.", "Read the lines before."),
 )  # fmt: skip
 
 
@@ -28,8 +37,16 @@ def judge(folder: Files, ending: Ending, command: str, log: str | None) -> Verdi
     if found is None:
         return verdict
     text, reason, advice = found
-    hidden = " The exit code 0 of a later command hides it." if ending.clean else f" The command ended with exit code {ending.exit_code}." if ending.exit_code is not None else ""
-    return bad(run, Label.INCOMPLETE, reason + hidden, [Evidence(stdout_of(folder, log) or "stdout", None, text), *verdict.evidence], advice)
+    hidden = (
+        " The exit code 0 of a later command hides it."
+        if ending.clean
+        else f" The command ended with exit code {ending.exit_code}."
+        if ending.exit_code is not None
+        else ""
+    )
+    return bad(
+        run, Label.INCOMPLETE, reason + hidden, [Evidence(stdout_of(folder, log) or "stdout", None, text), *verdict.evidence], advice
+    )
 
 
 def follow(folder: Files | None, command: str) -> Follower:

@@ -20,7 +20,10 @@ from .text import shown, words
 
 PROGRAM = re.compile(r"^nwchem[\w.+-]*$", re.I)
 SIGNATURE = re.compile(rb"Northwest Computational Chemistry Package|^ argument +1 = .*\n", re.M)
-UNMET = re.compile(r"(?i)converge|scf (?:energy|gradient|optimize|frequencies) failed|(?:dft|mp2|ccsd|tce|driver|tddft).*(?:failed|not converged)|optimize failed|energy failed")
+UNMET = re.compile(
+    r"(?i)converge|scf (?:energy|gradient|optimize|frequencies) failed|(?:dft|mp2|ccsd|tce|driver|tddft).*(?:failed|not "
+    r"converged)|optimize failed|energy failed"
+)
 
 
 def judge(folder: Files, ending: Ending, command: str, log: str | None) -> Verdict:
@@ -74,7 +77,13 @@ class _Seen:
     def _nan(self) -> Verdict | None:
         if not self.one["nan"]:
             return None
-        return bad(self.run, Label.DIVERGED, "NWChem diverged: an energy is not a number (nan)", self.line("nan"), "Check the geometry (atoms too close) and the basis set.")
+        return bad(
+            self.run,
+            Label.DIVERGED,
+            "NWChem diverged: an energy is not a number (nan)",
+            self.line("nan"),
+            "Check the geometry (atoms too close) and the basis set.",
+        )
 
     def _unmet(self) -> Verdict | None:
         """A cycle that failed: scf, dft, or the optimisation that ran out of steps."""
@@ -101,12 +110,24 @@ class _Seen:
 
     def _error(self) -> Verdict | None:
         if self.one["memory"]:
-            return bad(self.run, Label.INCOMPLETE, f"NWChem ran out of memory: {self.one['memory'][1]}", self.line("memory"), "Lower the memory line of the input, or choose a coretype with more memory.")
+            return bad(
+                self.run,
+                Label.INCOMPLETE,
+                f"NWChem ran out of memory: {self.one['memory'][1]}",
+                self.line("memory"),
+                "Lower the memory line of the input, or choose a coretype with more memory.",
+            )
         if not self.errors:
             return None
         place = f" (input line {self.one['input'][1]})" if self.one["input"] else ""
         file = f" File: {posixpath.basename(self.one['file'][1])}." if self.one["file"] else ""
-        return bad(self.run, Label.INCOMPLETE, f"NWChem stopped: {shown(self.errors[0].text, 160)}{place}.{file}", [*self.errors, *self.line("input", "file")], "Correct that line of the input.")
+        return bad(
+            self.run,
+            Label.INCOMPLETE,
+            f"NWChem stopped: {shown(self.errors[0].text, 160)}{place}.{file}",
+            [*self.errors, *self.line("input", "file")],
+            "Correct that line of the input.",
+        )
 
     def _cut(self) -> Verdict | None:
         asked, done = len(self.tasks), self.one["done"]
@@ -115,12 +136,20 @@ class _Seen:
         if self.one["total"] and not asked:
             return None
         what = f"{done} of {asked} tasks were done" if asked else "its last words (Total times) are missing"
-        return bad(self.run, Label.INCOMPLETE, f"NWChem ended early: {what}. {self.run.told}", [*self.line("step", "energy"), *self.run.troubles])
+        return bad(
+            self.run, Label.INCOMPLETE, f"NWChem ended early: {what}. {self.run.told}", [*self.line("step", "energy"), *self.run.troubles]
+        )
 
     def _idle(self) -> Verdict | None:
         if self.one["done"] or self.one["energy"]:
             return None
-        return bad(self.run, Label.INCOMPLETE, "NWChem did nothing: the input has no task", [Evidence(self.log, self.one["total"], "Total times")], "Add a task line, such as `task scf energy`.")
+        return bad(
+            self.run,
+            Label.INCOMPLETE,
+            "NWChem did nothing: the input has no task",
+            [Evidence(self.log, self.one["total"], "Total times")],
+            "Add a task line, such as `task scf energy`.",
+        )
 
     def _good(self) -> Verdict:
         evidence = (*self.line("optimised", "energy"), Evidence(self.log, self.one["total"], "Total times"))
@@ -132,7 +161,9 @@ class _Seen:
         return Verdict(Label.FINISHED, f"NWChem came to its end: {done}.", evidence)
 
     def _deck(self) -> list[str]:
-        named = [part.place(word) for part in self.run.using(PROGRAM) for word in part.words if word.endswith((".nw", ".nwi", ".inp", ".in"))]
+        named = [
+            part.place(word) for part in self.run.using(PROGRAM) for word in part.words if word.endswith((".nw", ".nwi", ".inp", ".in"))
+        ]
         names = [name for name in named if name in self.run.names] or [name for name in self.run.names if name.endswith(".nw")][:1]
         text = words(self.run.folder, names[0], 1 << 20) if names else ""
         return [match.strip() for match in re.findall(r"(?im)^\s*task\s+([^#\n]+)", text)]

@@ -15,13 +15,38 @@ from .live import Log
 from .text import LINE, NOT_A_NUMBER, shown
 from .text import number as to_number
 
-FAILED = re.compile(r"(?i)calculation failed to converge|failed to converge|!! warning: .* failed|iterations? (?:did )?not converge|no convergence|not converged after|Maximum number of iterations exceeded")
-ENERGY = re.compile(r"(?i)^Total (?:SCF|DFT|MP2|CCSD(?:\(T\))?|\S+) energy\b|total energy\b.*=|^(?:CCSD|CCSD\(T\)|MP2) +total energy|Total DFT energy")
+FAILED = re.compile(
+    r"(?i)calculation failed to converge|failed to converge|!! warning: .* failed|iterations? (?:did )?not converge|no "
+    r"convergence|not converged after|Maximum number of iterations exceeded"
+)
+ENERGY = re.compile(
+    r"(?i)^Total (?:SCF|DFT|MP2|CCSD(?:\(T\))?|\S+) energy\b|total energy\b.*=|^(?:CCSD|CCSD\(T\)|MP2) +total energy|Total DFT energy"
+)
 _TASK = re.compile(r"(?i)^task\s+(\S.*)$")
 _SCF = re.compile(rb"^ +(\d+) +(-\d+\.\d+) +(\d\.\d+D[+-]\d+) +(\d\.\d+D[+-]\d+) +[\d.]+\s*$")
 _DFT = re.compile(rb"^ d= *\d.*? (\d+) +(-?\d+\.\d+) +(-?\d\.\d+D[+-]\d+) +(\d\.\d+D[+-]\d+) +(\d\.\d+D[+-]\d+)")
 _STEP = re.compile(rb"^@ +(\d+) +(-?\d+\.\d+) +(\S+) +(\S+) +(\S+) +(\S+) +(\S+)")
-_WORDS = frozenset((b"----", b"d= 0", b"Nort", b"====", b"curr", b"Task", b"Tota", b"Opti", b"Atte", b"MA_i", b"MA e", b"MA_e", b"ga_c", b"coul", b"NWCh", b"Conv", b"maxi"))
+_WORDS = frozenset(
+    (
+        b"----",
+        b"d= 0",
+        b"Nort",
+        b"====",
+        b"curr",
+        b"Task",
+        b"Tota",
+        b"Opti",
+        b"Atte",
+        b"MA_i",
+        b"MA e",
+        b"MA_e",
+        b"ga_c",
+        b"coul",
+        b"NWCh",
+        b"Conv",
+        b"maxi",
+    )
+)
 GNORM, DELTA, GMAX = "scf gradient norm", "dft energy change", "largest force (Gmax)"
 
 
@@ -66,7 +91,15 @@ class NwLog(Log):
         elif text[:5] == b"-----":
             self.dashes = True
             return
-        elif self.dashes or self.echo or text[:4] in _WORDS or b"onverg" in text or b"ailed" in text or b"energy" in text or b"memory" in text:
+        elif (
+            self.dashes
+            or self.echo
+            or text[:4] in _WORDS
+            or b"onverg" in text
+            or b"ailed" in text
+            or b"energy" in text
+            or b"memory" in text
+        ):
             self._said(number, shown(text, 300))
         self.dashes = False
 
@@ -135,7 +168,11 @@ class NwLog(Log):
             self._tolerance(text)
 
     def _tolerance(self, text: str) -> None:
-        for words, name in (("Convergence threshold", GNORM), ("Convergence on energy requested", DELTA), ("maximum gradient threshold", GMAX)):
+        for words, name in (
+            ("Convergence threshold", GNORM),
+            ("Convergence on energy requested", DELTA),
+            ("maximum gradient threshold", GMAX),
+        ):
             if text.startswith(words):
                 value = to_number(text.replace("=", ":").rpartition(":")[2].strip())
                 if value:

@@ -15,7 +15,9 @@ from .live import Log
 from .text import LINE, NOT_A_NUMBER, brief, shown
 from .text import number as to_number
 
-SIGNATURE = re.compile(rb"OpenFOAM: The Open Source CFD Toolbox|^Exec   : |-> FOAM FATAL|^(?:#0|\[\d+\] #0)  Foam::|OpenFOAM Foundation", re.M)
+SIGNATURE = re.compile(
+    rb"OpenFOAM: The Open Source CFD Toolbox|^Exec   : |-> FOAM FATAL|^(?:#0|\[\d+\] #0)  Foam::|OpenFOAM Foundation", re.M
+)
 MOST_RUNS = 60
 MOST_FATAL = 14  # lines of one message
 HUGE = 1e10
@@ -23,7 +25,9 @@ HUGE = 1e10
 _SOLVED = re.compile(rb"Solving for ([^,]+), Initial residual = ([^,]+), Final residual = ([^,]+), No Iterations (\S+)")
 _TOLERANCE = re.compile(r'^\s+(?:field )?"?([^\s"]+?)"?:?\s+tolerance\s+(\S+)')
 _CONVERGED = re.compile(r"solution converged in (\d+) (?:iterations|steps)")
-_STOPPED = re.compile(r"(?i)conditions satisfied|ending (?:the )?(?:simulation|calculation|run)|stopping (?:the )?(?:simulation|calculation|run)\b")
+_STOPPED = re.compile(
+    r"(?i)conditions satisfied|ending (?:the )?(?:simulation|calculation|run)|stopping (?:the )?(?:simulation|calculation|run)\b"
+)
 SOLVER = re.compile(r"^(?!.*ToFoam$)\w*(?:Foam|foamRun|foamMultiRun|solver)$", re.I)
 _CORES = re.compile(r"^\[\d+\] ?")
 

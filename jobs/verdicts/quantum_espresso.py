@@ -68,7 +68,12 @@ def _crashed(run: Run) -> Verdict | None:
     if not names or run.ending.clean:
         return None
     said = [line.strip() for line in words(run.folder, names[0], 64 << 10).splitlines() if line.strip() and "%%%" not in line]
-    return bad(run, Label.INCOMPLETE, f"Quantum ESPRESSO stopped: {shown(' '.join(said[-2:]))}", [Evidence(names[0], None, shown(line)) for line in said[-3:]])
+    return bad(
+        run,
+        Label.INCOMPLETE,
+        f"Quantum ESPRESSO stopped: {shown(' '.join(said[-2:]))}",
+        [Evidence(names[0], None, shown(line)) for line in said[-3:]],
+    )
 
 
 @dataclass
@@ -80,7 +85,17 @@ class _Seen:
     one: dict[str, Any]
 
     def judge(self) -> Verdict:
-        return self._error() or self._nan() or self._missed() or self._bands() or self._cut() or self._ended() or self._empty() or self._unwritten() or self._good()
+        return (
+            self._error()
+            or self._nan()
+            or self._missed()
+            or self._bands()
+            or self._cut()
+            or self._ended()
+            or self._empty()
+            or self._unwritten()
+            or self._good()
+        )
 
     @property
     def name(self) -> str:
@@ -103,35 +118,74 @@ class _Seen:
         evidence = [Evidence(self.log, number, text) for number, text in self.one["errors"][:3]]
         text = shown(self.one["errors"][0][1], 240)
         if MEMORY.search(text):
-            return bad(self.run, Label.INCOMPLETE, f"{self.name} ran out of memory: {text}", evidence, "More memory, more nodes, or fewer ranks on a node.")
+            return bad(
+                self.run,
+                Label.INCOMPLETE,
+                f"{self.name} ran out of memory: {text}",
+                evidence,
+                "More memory, more nodes, or fewer ranks on a node.",
+            )
         if re.search(r"(?i)not converged|not achieved|too many bands are not converged", text):
-            return bad(self.run, Label.NOT_CONVERGED, f"{self.name} stopped: {text}", [*evidence, *self.line("accuracy")], "Smaller mixing_beta, more bands or another diagonalization.")
+            return bad(
+                self.run,
+                Label.NOT_CONVERGED,
+                f"{self.name} stopped: {text}",
+                [*evidence, *self.line("accuracy")],
+                "Smaller mixing_beta, more bands or another diagonalization.",
+            )
         return bad(self.run, Label.INCOMPLETE, f"{self.name} stopped: {text}", evidence, "Correct the line that the message names.")
 
     def _nan(self) -> Verdict | None:
         if not self.one["nan"]:
             return None
-        return bad(self.run, Label.DIVERGED, f"{self.name} diverged: the energy is not a number (nan)", self.line("nan"), "Check the structure (atoms too close), the pseudopotentials and mixing_beta.")
+        return bad(
+            self.run,
+            Label.DIVERGED,
+            f"{self.name} diverged: the energy is not a number (nan)",
+            self.line("nan"),
+            "Check the structure (atoms too close), the pseudopotentials and mixing_beta.",
+        )
 
     def _missed(self) -> Verdict | None:
         if not self.one["missed"]:
             return None
-        wanted = f" (wanted {self.one['threshold']:.1e} Ry, reached {brief(self.one['accuracy'][2])})" if self.one["threshold"] and self.one["accuracy"] else ""
+        wanted = (
+            f" (wanted {self.one['threshold']:.1e} Ry, reached {brief(self.one['accuracy'][2])})"
+            if self.one["threshold"] and self.one["accuracy"]
+            else ""
+        )
         said = self.one["missed"][1].removesuffix(": stopping")
-        return bad(self.run, Label.NOT_CONVERGED, f"{self.name}: {said}{wanted}", self.line("missed", "accuracy"), "Raise electron_maxstep, lower mixing_beta, or check smearing and structure.")
+        return bad(
+            self.run,
+            Label.NOT_CONVERGED,
+            f"{self.name}: {said}{wanted}",
+            self.line("missed", "accuracy"),
+            "Raise electron_maxstep, lower mixing_beta, or check smearing and structure.",
+        )
 
     def _bands(self) -> Verdict | None:
         """Of a band structure each eigenvalue counts; in a self-consistent cycle the next iteration repairs it."""
         if not self.one["bands"] or not self.one["eigen"] or self.one["scf"]:
             return None
-        return bad(self.run, Label.NOT_CONVERGED, f"{self.name}: eigenvalues are not converged at {self.one['eigen']} places", self.line("bands"), "More diago_david_ndim, a smaller diago_thr_init, or another diagonalization.")
+        return bad(
+            self.run,
+            Label.NOT_CONVERGED,
+            f"{self.name}: eigenvalues are not converged at {self.one['eigen']} places",
+            self.line("bands"),
+            "More diago_david_ndim, a smaller diago_thr_init, or another diagonalization.",
+        )
 
     def _cut(self) -> Verdict | None:
         if self.one["done"]:
             return None
         told = self.run.told
         where = f" after {self.one['scf']} scf cycles" if self.one["scf"] else ""
-        return bad(self.run, Label.INCOMPLETE, f"{self.name} ended early{where}: its last words (JOB DONE) are missing. {told}", [*self.line("accuracy", "energy", "ended"), *self.run.troubles])
+        return bad(
+            self.run,
+            Label.INCOMPLETE,
+            f"{self.name} ended early{where}: its last words (JOB DONE) are missing. {told}",
+            [*self.line("accuracy", "energy", "ended"), *self.run.troubles],
+        )
 
     def _ended(self) -> Verdict | None:
         """Came to its end because a limit was reached."""
@@ -141,15 +195,39 @@ class _Seen:
         if "maximum number of steps" in ended[1]:
             if self.dynamic or (not self.ionic and self.one["program"] == "CP"):
                 return None
-            return bad(self.run, Label.NOT_CONVERGED, f"The ions did not converge: {ended[1]}", self.line("ended", "energy"), "Raise nstep, or go on with restart_mode='restart'.")
+            return bad(
+                self.run,
+                Label.NOT_CONVERGED,
+                f"The ions did not converge: {ended[1]}",
+                self.line("ended", "energy"),
+                "Raise nstep, or go on with restart_mode='restart'.",
+            )
         if "failed" in ended[1]:
-            return bad(self.run, Label.NOT_CONVERGED, f"The relaxation did not converge: {ended[1]}", self.line("ended", "energy"), "Tighter conv_thr, or another start structure.")
-        return bad(self.run, Label.INCOMPLETE, f"{self.name} was ended before its end: {ended[1]}", self.line("ended", "accuracy"), "Go on with restart_mode='restart' and more time (max_seconds).")
+            return bad(
+                self.run,
+                Label.NOT_CONVERGED,
+                f"The relaxation did not converge: {ended[1]}",
+                self.line("ended", "energy"),
+                "Tighter conv_thr, or another start structure.",
+            )
+        return bad(
+            self.run,
+            Label.INCOMPLETE,
+            f"{self.name} was ended before its end: {ended[1]}",
+            self.line("ended", "accuracy"),
+            "Go on with restart_mode='restart' and more time (max_seconds).",
+        )
 
     def _empty(self) -> Verdict | None:
         if self.name != "PWSCF" or self.one["scf"] or self.one["bands"] or self.one["energy"] or self.one["ions"]:
             return None
-        return bad(self.run, Label.INCOMPLETE, "PWSCF came to its end without an energy: nothing was computed", [Evidence(self.log, self.one["done"], "JOB DONE.")], "Was it a dry run, or an EXIT file left in the folder?")
+        return bad(
+            self.run,
+            Label.INCOMPLETE,
+            "PWSCF came to its end without an energy: nothing was computed",
+            [Evidence(self.log, self.one["done"], "JOB DONE.")],
+            "Was it a dry run, or an EXIT file left in the folder?",
+        )
 
     def _unwritten(self) -> Verdict | None:
         """The data file that pw.x leaves must not be empty (a full disk)."""
@@ -170,7 +248,12 @@ class _Seen:
         if one["ions"]:
             return Verdict(Label.CONVERGED, f"The structure converged ({one['ions'][1]}).{notes}", evidence, advice)
         if self.dynamic:
-            return Verdict(Label.FINISHED, f"All steps of the dynamics were done ({one['scf']} scf cycles, each converged).{notes}", (*self.line("ended"), *evidence), advice)
+            return Verdict(
+                Label.FINISHED,
+                f"All steps of the dynamics were done ({one['scf']} scf cycles, each converged).{notes}",
+                (*self.line("ended"), *evidence),
+                advice,
+            )
         if one["scf"] and one["program"] in ("PWSCF", "PHONON", "NEB", "CP"):
             return Verdict(Label.CONVERGED, f"{self.name}: {one['scf_line'][1]}.{notes}", evidence, advice)
         return Verdict(Label.FINISHED, f"{self.name} came to its end; it has nothing to converge.{notes}", evidence, advice)

@@ -18,8 +18,22 @@ _PROGRAM = re.compile(r"^Program (\S+) +v\.?(\S+)")
 _ACHIEVED = re.compile(r"[Cc]onvergence has been achieved(?: in +(\d+) iterations)?")
 _MISSED = re.compile(r"convergence NOT achieved after +(\d+) iterations|[Nn]o convergence has been achieved", re.I)
 _IONS = re.compile(r"bfgs converged in +(\d+) scf cycles and +(\d+) bfgs steps|Damped Dynamics: convergence achieved in +(\d+)")
-_ENDS = ("The maximum number of steps has been reached", "Maximum CPU time exceeded", "Program stopped by user request", "Calculation stopped", "bfgs failed", "Maximum number of iterations reached")
-_KINDS = ("Self-consistent Calculation", "Band Structure Calculation", "BFGS Geometry Optimization", "Molecular Dynamics Calculation", "Damped Dynamics Calculation", "Langevin Dynamics Calculation")
+_ENDS = (
+    "The maximum number of steps has been reached",
+    "Maximum CPU time exceeded",
+    "Program stopped by user request",
+    "Calculation stopped",
+    "bfgs failed",
+    "Maximum number of iterations reached",
+)
+_KINDS = (
+    "Self-consistent Calculation",
+    "Band Structure Calculation",
+    "BFGS Geometry Optimization",
+    "Molecular Dynamics Calculation",
+    "Damped Dynamics Calculation",
+    "Langevin Dynamics Calculation",
+)
 
 
 @dataclass

@@ -17,9 +17,21 @@ from .sources import Part, background, expanded, last_words, parts, stdout_of
 from .text import head, shown
 
 EVIDENCE = 6
-_CRASHED = re.compile(r"^(?:[^\n:]+: line \d+: *)?(?:\d+ +)?(Segmentation fault|Killed|Aborted|Floating point exception|Bus error|Illegal instruction|Terminated|CPU time limit exceeded|File size limit exceeded)(?: \(core dumped\))?(?:  +.*)?\s*$")  # fmt: skip
-_SHELL = re.compile(r"^(?:(?:ba|da)?sh|[\w./-]+): (?:line )?\d+: (.*(?:not found|Permission denied|No such file or directory|Is a directory|cannot execute.*|bad interpreter.*))$")  # fmt: skip
-_MPI = re.compile(r"^(?:mpirun|mpiexec|prterun|orterun|srun)\b.*(?:noticed that process rank|has detected an attempt|was unable to|could not|unable to launch)|^There are not enough slots|^=+\s*BAD TERMINATION|^MPI_ABORT was invoked|^srun: error:|^slurmstepd: error:", re.I)  # fmt: skip
+_CRASHED = re.compile(
+    r"^(?:[^\n:]+: line \d+: *)?(?:\d+ +)?(Segmentation fault|Killed|Aborted|Floating point exception|Bus error|Illegal "
+    r"instruction|Terminated|CPU time limit exceeded|File size limit exceeded)(?: \(core dumped\))?(?:  +.*)?\s*$"
+)
+_SHELL = re.compile(
+    r"^(?:(?:ba|da)?sh|[\w./-]+): (?:line )?\d+: (.*(?:not found|Permission denied|No such file or directory|Is a "
+    r"directory|"
+    r"cannot execute.*|bad interpreter.*))$"
+)
+_MPI = re.compile(
+    r"^(?:mpirun|mpiexec|prterun|orterun|srun)\b.*(?:noticed that process rank|has detected an attempt|was unable to|could "
+    r"not|unable to launch)|^There are not enough slots|^=+\s*BAD TERMINATION|^MPI_ABORT was invoked|^srun: error:|"
+    r"^slurmstepd: error:",
+    re.I,
+)
 _STRONG = re.compile(r"No space left on device|Disk quota exceeded|std::bad_alloc|\bOut of memory\b|oom-kill|Cannot allocate memory")
 
 
@@ -94,10 +106,28 @@ def unseen(run: Run, solver: str, targets: Iterable[str] = ()) -> Verdict:
     if run.ending.memory_killed or not run.ending.clean or run.ending.exit_code is None:
         return bad(run, Label.INCOMPLETE, f"{run.told} {_nothing(solver, empty)}", evidence or last_line(run))
     if run.troubles:
-        return bad(run, Label.INCOMPLETE, f"{run.troubles[0].text}. {_nothing(solver, empty)}", evidence, "Exit 0 hides it: end the script at the first error (`set -e`, &&).")
+        return bad(
+            run,
+            Label.INCOMPLETE,
+            f"{run.troubles[0].text}. {_nothing(solver, empty)}",
+            evidence,
+            "Exit 0 hides it: end the script at the first error (`set -e`, &&).",
+        )
     if empty:
-        return bad(run, Label.INCOMPLETE, f"{_nothing(solver, empty)} It was killed before it wrote anything, or never ran; a pipe or a later command hides its exit code.", evidence, "Look at the memory chart; use `set -o pipefail` and && so that a failure shows.")
-    return Verdict(Label.UNKNOWN, f"No output of {solver} was found, so nothing is known of the result.", last_line(run), "Let the solver write its output to stdout or to a log file in the job folder.")
+        return bad(
+            run,
+            Label.INCOMPLETE,
+            f"{_nothing(solver, empty)} It was killed before it wrote anything, or never ran; a pipe or a later command "
+            f"hides its exit code.",
+            evidence,
+            "Look at the memory chart; use `set -o pipefail` and && so that a failure shows.",
+        )
+    return Verdict(
+        Label.UNKNOWN,
+        f"No output of {solver} was found, so nothing is known of the result.",
+        last_line(run),
+        "Let the solver write its output to stdout or to a log file in the job folder.",
+    )
 
 
 def in_background(run: Run) -> Verdict | None:
@@ -106,21 +136,37 @@ def in_background(run: Run) -> Verdict | None:
     if not left:
         return None
     evidence = [Evidence("command", None, shown(run.command)), *last_line(run)]
-    return bad(run, Label.INCOMPLETE, f"The command ended while a part of it was still running in the background: {shown(left, 80)} &.", evidence, "Drop the & (or end with `wait`), so that the job lasts as long as its solver.")
+    return bad(
+        run,
+        Label.INCOMPLETE,
+        f"The command ended while a part of it was still running in the background: {shown(left, 80)} &.",
+        evidence,
+        "Drop the & (or end with `wait`), so that the job lasts as long as its solver.",
+    )
 
 
 def tempered(run: Run, verdict: Verdict, program: re.Pattern[str]) -> Verdict:
     """A good verdict set against the ending; others get the ending added where it tells more."""
     left = in_background(run)
-    if left and verdict.verdict in (*GOOD, Label.INCOMPLETE, Label.UNKNOWN) and any(program.match(word.rsplit("/", 1)[-1]) for word in left.reason.split()):
+    if (
+        left
+        and verdict.verdict in (*GOOD, Label.INCOMPLETE, Label.UNKNOWN)
+        and any(program.match(word.rsplit("/", 1)[-1]) for word in left.reason.split())
+    ):
         return replace(left, evidence=(left.evidence + verdict.evidence)[:EVIDENCE])
     if verdict.verdict not in GOOD:
         return verdict
     if run.ending.clean or run.ending.exit_code is None and not run.ending.signal:
         return verdict
     if _blamed(run, program):
-        return bad(run, Label.INCOMPLETE, f"The output looks complete, but {run.told[0].lower()}{run.told[1:]}", [*run.troubles, *verdict.evidence])
-    return replace(verdict, reason=f"{verdict.reason} {run.told} That was a later step: the solver's result is there.", evidence=(verdict.evidence + run.troubles)[:EVIDENCE])
+        return bad(
+            run, Label.INCOMPLETE, f"The output looks complete, but {run.told[0].lower()}{run.told[1:]}", [*run.troubles, *verdict.evidence]
+        )
+    return replace(
+        verdict,
+        reason=f"{verdict.reason} {run.told} That was a later step: the solver's result is there.",
+        evidence=(verdict.evidence + run.troubles)[:EVIDENCE],
+    )
 
 
 def worst(verdicts: list[Verdict]) -> Verdict:
@@ -156,7 +202,11 @@ def _found(text: str, name: str, first: int | None) -> Iterable[Evidence]:
 
 
 def _nothing(solver: str, empty: list[str]) -> str:
-    return f"{solver} left no output: {', '.join(empty[:3])} {'is' if len(empty) == 1 else 'are'} empty." if empty else f"No output of {solver} was found."
+    return (
+        f"{solver} left no output: {', '.join(empty[:3])} {'is' if len(empty) == 1 else 'are'} empty."
+        if empty
+        else f"No output of {solver} was found."
+    )
 
 
 def last_line(run: Run) -> tuple[Evidence, ...]:

@@ -47,8 +47,19 @@ def judge_command(run: Run, what: str) -> Verdict:
     if not run.ending.clean:
         return bad(run, Label.INCOMPLETE, run.told, run.troubles or last_line(run))
     if run.troubles:
-        return bad(run, Label.INCOMPLETE, f"The {what} ended with 0, but its output says: {run.troubles[0].text}", run.troubles, "End the script at the first error (`set -e`, && between commands, `set -o pipefail`).")
-    return Verdict(Label.UNKNOWN, f"The {what} ended with exit code 0; what it computed is not known here, so the result was not judged.", (), "Look at its output and its files.")
+        return bad(
+            run,
+            Label.INCOMPLETE,
+            f"The {what} ended with 0, but its output says: {run.troubles[0].text}",
+            run.troubles,
+            "End the script at the first error (`set -e`, && between commands, `set -o pipefail`).",
+        )
+    return Verdict(
+        Label.UNKNOWN,
+        f"The {what} ended with exit code 0; what it computed is not known here, so the result was not judged.",
+        (),
+        "Look at its output and its files.",
+    )
 
 
 def solver_of(run: Run) -> str | None:

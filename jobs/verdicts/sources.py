@@ -15,7 +15,9 @@ from .base import Files
 from .text import head, tail, words
 
 STDOUT = ("process_output.log", "stdout", "stdout.log", "stdout.txt", "output.log", "job.log", "run.out", "nohup.out")
-_LOGLIKE = re.compile(r"(?:^|/)(?:log[._-][^/]*|log|[^/]*\.(?:log|out|stdout|txt|err|screen)|[^/]*[._-](?:log|out)(?:\.\d+)?|slurm-[^/]*)$", re.I)
+_LOGLIKE = re.compile(
+    r"(?:^|/)(?:log[._-][^/]*|log|[^/]*\.(?:log|out|stdout|txt|err|screen)|[^/]*[._-](?:log|out)(?:\.\d+)?|slurm-[^/]*)$", re.I
+)
 MOST = 60
 _OPENERS = {"(", ")", "{", "}", "!", "time", "nice", "nohup", "exec", "if", "then", "do", "while", "else"}
 
