@@ -39,7 +39,7 @@ class PersonForm(UserChangeForm):
 
 
 @admin.register(User)
-class People(Audited, UserAdmin):
+class People(UserAdmin, Audited):
     form, add_form, change_password_form = PersonForm, UserCreationForm, AdminPasswordChangeForm
     list_display = ["username", "first_name", "last_name", "email", "is_staff", "is_active", "last_login"]
     list_filter = ["is_staff", "is_active"]
