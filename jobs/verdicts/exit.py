@@ -146,7 +146,8 @@ def table() -> list[tuple[str, Meaning]]:
 
 def parts_of(command: str) -> list[str]:
     """The parts of the last pipeline of a command ("a | b" gives ["a", "b"]); quotes are respected."""
-    parts, quote, word = [], "", ""
+    parts: list[str] = []
+    quote = word = ""
     text = re.sub(r"\|&", "|", command.strip())
     for at, sign in enumerate(text):
         if quote:

@@ -11,8 +11,9 @@ import re
 from typing import Any
 
 from .base import Ending, Files, Follower, Verdict
-from .gromacs_checks import Checks, files_of, mdruns_of
+from .gromacs_checks import Checks
 from .gromacs_log import GmxLog
+from .gromacs_words import files_of, mdruns_of
 from .live import Live, Log, parse
 from .run import Run, tempered, unseen
 from .sources import logs, parts

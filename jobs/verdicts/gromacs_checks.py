@@ -12,8 +12,8 @@ from typing import Any
 
 from .base import Evidence, Label, Verdict
 from .gromacs_log import GmxLog
+from .gromacs_words import called, files_of, mdruns_of
 from .run import Run, bad
-from .sources import Part
 from .text import brief, shown, words
 
 BLOWN = re.compile(
@@ -263,14 +263,9 @@ class Checks:
         said = [
             (part, part.words[at + 1]) for part in mdruns_of(self.run.parts) for at, word in enumerate(part.words[:-1]) if word == "-cpi"
         ]
-        named = re.search(r"-cpi (\S+)", self._command_line()) if not said else None
+        named = re.search(r"-cpi (\S+)", called(self.run.folder, self.mdruns[-1][0])) if not said else None
         names = [part.place(name) for part, name in said] + ([named[1]] if named else [])
         return [name for name in names if name not in self.run.names and not name.startswith("-") and f"{name}.cpt" not in self.run.names]
-
-    def _command_line(self) -> str:
-        text = words(self.run.folder, self.mdruns[-1][0], 64 << 10)
-        match = re.search(r"Command line:\s*\n\s*(.+)", text)
-        return match[1] if match else ""
 
     def _tools(self) -> Verdict:
         """No mdrun: grompp or an analysis tool."""
@@ -289,18 +284,3 @@ class Checks:
             "Finished: no error of the GROMACS tools.",
             tuple(warned[:3]) or (Evidence(self.logs[0].name, None, self.logs[0].program or "gmx"),),
         )
-
-
-def mdruns_of(found: list[Part]) -> list[Part]:
-    return [
-        part for part in found if any(word == "mdrun" or re.match(r"^mdrun(?:_\w+)?$", posixpath.basename(word)) for word in part.words)
-    ]
-
-
-def files_of(part: Part, option: str, suffix: str, usual: str) -> list[str]:
-    """The file that mdrun uses for an option: named, by -deffnm, or the usual one."""
-    said = dict(zip(part.words, part.words[1:], strict=False))
-    if option in said:
-        name = said[option]
-        return [part.place(name if "." in posixpath.basename(name) else name + suffix)]
-    return [part.place(said["-deffnm"] + suffix) if "-deffnm" in said else part.place(usual)]

@@ -90,14 +90,17 @@ def line() -> bytes:
 
 
 async def follow(one, lines: int) -> list[float]:
-    """How old each line was when it came."""
+    """How old each line was when it came. Acknowledges as a browser does, at most every 100 ms."""
     ages: list[float] = []
+    acked = 0.0
     while len(ages) < lines:
         frame = await one.recv()
         if isinstance(frame, bytes):
             at = now()
             ages += [at - float(row.split(b" ")[0]) for row in frame[8:].splitlines()]
-            await one.send(json.dumps({"type": "ack", "offset": int.from_bytes(frame[:8], "big") + len(frame) - 8}))
+            if at - acked > 0.1:
+                acked = at
+                await one.send(json.dumps({"type": "ack", "offset": int.from_bytes(frame[:8], "big") + len(frame) - 8}))
     return ages
 
 

@@ -37,7 +37,7 @@ def main() -> None:
         data = _grown(_log(case, name), size)
         bare = _rate(data, lambda piece: piece.split(b"\n"))
         follower = follow(software, Folder(CASES / case) if case else None)
-        rate = _rate(data, lambda piece, to=follower: to.feed(stream, piece))
+        rate = _rate(data, lambda piece, to=follower, name=stream: to.feed(name, piece))
         kept = len(json.dumps(follower.dump()))
         print(f"{software:18}{case + '/' + name if case else 'thermo rows':34}{rate:8.0f}{bare:12.0f}{kept / 1024:8.0f} K")
 
@@ -46,7 +46,10 @@ def _log(case: str, name: str) -> bytes:
     if case:
         return (CASES / case / name).read_bytes()
     rows = b"".join(b"%8d    1.6446908   -4.7528419            0   -2.2907398    5.6852372 \n" % step for step in range(0, 20000, 10))
-    return b"LAMMPS (29 Sep 2021)\nPer MPI rank memory allocation (min/avg/max) = 3 | 3 | 3 Mbytes\nStep Temp E_pair E_mol TotEng Press \n" + rows
+    return (
+        b"LAMMPS (29 Sep 2021)\nPer MPI rank memory allocation (min/avg/max) = 3 | 3 | 3 Mbytes\nStep Temp E_pair E_mol TotEng Press \n"
+        + rows
+    )
 
 
 def _grown(log: bytes, size: int) -> bytes:

@@ -24,7 +24,13 @@ GOOD = {"converged", "finished"}
 def main() -> None:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for case in json.loads((CASES / "cases.json").read_text(encoding="utf-8")):
-        verdict = judge(case["software"], Folder(CASES / case["id"]), Ending(case["exit_code"], memory_killed=case.get("memory_killed", False)), case["command"], "process_output.log")
+        verdict = judge(
+            case["software"],
+            Folder(CASES / case["id"]),
+            Ending(case["exit_code"], memory_killed=case.get("memory_killed", False)),
+            case["command"],
+            "process_output.log",
+        )
         kind = kind_of(case, verdict)
         counts[code_of(case["software"]) or "?"][kind] += 1
         if "--missed" in sys.argv and kind not in ("caught", "healthy"):

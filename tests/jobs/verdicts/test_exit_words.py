@@ -6,7 +6,19 @@ from jobs.verdicts import Ending, explain
 from jobs.verdicts.exit import name_of, parts_of, table
 
 
-@pytest.mark.parametrize("number, word", [(4, "illegal"), (6, "aborted"), (8, "floating point"), (9, "killed"), (11, "segmentation"), (15, "asked to end"), (24, "CPU time"), (25, "larger than its limit")])
+@pytest.mark.parametrize(
+    ("number", "word"),
+    [
+        (4, "illegal"),
+        (6, "aborted"),
+        (8, "floating point"),
+        (9, "killed"),
+        (11, "segmentation"),
+        (15, "asked to end"),
+        (24, "CPU time"),
+        (25, "larger than its limit"),
+    ],
+)
 def test_a_signal_reads_the_same_as_signal_and_as_128_plus_n(number, word):
     as_signal, as_code = explain(Ending(None, number)), explain(Ending(128 + number))
     assert word in as_signal.sentence and word in as_code.sentence
@@ -14,7 +26,9 @@ def test_a_signal_reads_the_same_as_signal_and_as_128_plus_n(number, word):
     assert as_signal.advice == as_code.advice != ""
 
 
-@pytest.mark.parametrize("code, word", [(0, "no proof"), (1, "error"), (2, "syntax"), (126, "x bit"), (127, "spelling"), (255, "-1"), (201, "own")])
+@pytest.mark.parametrize(
+    ("code", "word"), [(0, "no proof"), (1, "error"), (2, "syntax"), (126, "x bit"), (127, "spelling"), (255, "-1"), (201, "own")]
+)
 def test_a_code_says_what_it_means_and_what_to_try(code, word):
     told = explain(Ending(code))
     assert word in told.sentence + told.advice

@@ -3,7 +3,6 @@
 import pytest
 
 from jobs.verdicts import Label
-
 from tests.jobs.verdicts.conftest import judged, recorded, unsaid
 
 
@@ -17,7 +16,9 @@ def test_recorded_run(case):
     assert all(one.file and len(one.text) <= 300 for one in verdict.evidence)
 
 
-@pytest.mark.parametrize("case", [case for case in recorded() if not {"converged", "finished"} & set(case["expect"])], ids=lambda case: case["id"])
+@pytest.mark.parametrize(
+    "case", [case for case in recorded() if not {"converged", "finished"} & set(case["expect"])], ids=lambda case: case["id"]
+)
 def test_a_bad_ending_says_what_to_try(case):
     assert judged(case).advice
 
@@ -28,7 +29,11 @@ def test_the_log_is_found_without_being_named(case):
     assert verdict.verdict in case["expect"], verdict.reason
 
 
-@pytest.mark.parametrize("case", [case for case in recorded() if {"converged", "finished"} & set(case["expect"])], ids=lambda case: case["id"])
+@pytest.mark.parametrize(
+    "case", [case for case in recorded() if {"converged", "finished"} & set(case["expect"])], ids=lambda case: case["id"]
+)
 def test_a_healthy_run_is_recognised_without_its_command(case):
     verdict = judged(case, command="")
-    assert verdict.verdict in {*case["expect"], Label.UNKNOWN} if case["software"] in ("shell", "mpi") else verdict.verdict in case["expect"], verdict.reason
+    assert (
+        verdict.verdict in {*case["expect"], Label.UNKNOWN} if case["software"] in ("shell", "mpi") else verdict.verdict in case["expect"]
+    ), verdict.reason

@@ -27,7 +27,16 @@ def called(*words, folder):
 
 @pytest.mark.parametrize("case", recorded()[::7], ids=lambda case: case["id"])
 def test_it_says_what_the_module_says(case):
-    words = ["--software", case["software"], "--exit-code", str(case["exit_code"]), "--command", case["command"], "--log", "process_output.log"]
+    words = [
+        "--software",
+        case["software"],
+        "--exit-code",
+        str(case["exit_code"]),
+        "--command",
+        case["command"],
+        "--log",
+        "process_output.log",
+    ]
     if case.get("memory_killed"):
         words.append("--memory-killed")
     code, told = called(*words, folder=CASES / case["id"])
@@ -71,9 +80,25 @@ def test_a_wrong_call_is_one_clear_line(words, said, tmp_path):
 
 def test_as_a_process_it_needs_no_database_and_ends_with_2_for_a_wrong_call(tmp_path):
     call = [sys.executable, "manage.py", "verdict", "--software", "shell", str(tmp_path / "nowhere")]
-    done = subprocess.run(call, cwd=ROOT, capture_output=True, text=True, timeout=60, env={"PATH": "/usr/bin:/bin", "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none"}, check=False)
+    done = subprocess.run(
+        call,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={"PATH": "/usr/bin:/bin", "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none"},
+        check=False,
+    )
     assert done.returncode == 2
     assert done.stdout == "" and done.stderr.strip().splitlines()[-1].endswith("is not a folder")
     call[-1] = str(tmp_path)
-    done = subprocess.run(call, cwd=ROOT, capture_output=True, text=True, timeout=60, env={"PATH": "/usr/bin:/bin", "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none"}, check=False)
+    done = subprocess.run(
+        call,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={"PATH": "/usr/bin:/bin", "DATABASE_URL": "postgres://nobody@127.0.0.1:1/none"},
+        check=False,
+    )
     assert done.returncode == 1 and json.loads(done.stdout)["verdict"] == "unknown"

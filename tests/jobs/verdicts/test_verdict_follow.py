@@ -32,7 +32,9 @@ def fed(software, case, command, files, piece=1 << 20, restarts=False):
     return follower
 
 
-@pytest.mark.parametrize(("software", "case", "command", "files"), LIVE, ids=lambda value: value if isinstance(value, str) and "-" in value else "")
+@pytest.mark.parametrize(
+    ("software", "case", "command", "files"), LIVE, ids=lambda value: value if isinstance(value, str) and "-" in value else ""
+)
 def test_a_restart_at_any_byte_changes_nothing(software, case, command, files):
     whole, cut = fed(software, case, command, files), fed(software, case, command, files, 997, restarts=True)
     assert whole.progress() == cut.progress() is not None
@@ -75,7 +77,10 @@ def test_series_carry_their_tolerance_and_stay_bounded():
     follower = follow("openfoam")
     follower.feed("stdout", b"Exec   : simpleFoam\nSIMPLE: convergence criteria\n    field p\t tolerance 1e-06\n\nStarting time loop\n")
     for step in range(1, 20_001):
-        follower.feed("stdout", b"Time = %d\nDICPCG:  Solving for p, Initial residual = %g, Final residual = 1e-9, No Iterations 3\n" % (step, 1 / step))
+        follower.feed(
+            "stdout",
+            b"Time = %d\nDICPCG:  Solving for p, Initial residual = %g, Final residual = 1e-9, No Iterations 3\n" % (step, 1 / step),
+        )
     (series,) = follower.series()
     assert (series.name, series.tolerance, series.points_seen) == ("p", 1e-6, 20_000)
     assert 150 < len(series.points) <= 401
@@ -101,7 +106,8 @@ def test_a_stream_that_begins_anew_is_read_anew():
 
 @pytest.mark.parametrize(
     ("software", "command", "wanted"),
-    [("calculix", "ccx -i beam", {"beam.sta", "beam.cvg"}), ("openfoam", "blockMesh > log.b && icoFoam | tee log.i", {"log.b", "log.i"}), ("lammps", "lmp -in a", {"log.lammps"}),
+    [("calculix", "ccx -i beam", {"beam.sta", "beam.cvg"}), ("openfoam", "blockMesh > log.b && icoFoam | "
+        "tee log.i", {"log.b", "log.i"}), ("lammps", "lmp -in a", {"log.lammps"}),
      ("gromacs", "gmx mdrun -deffnm run", {"run.log"}), ("quantum-espresso", "cd a && pw.x -in h > h.out", {"a/h.out"}), ("nwchem", "nwchem w.nw > w.out", {"w.out"}), ("shell", "run > out.txt", {"out.txt"})],
 )  # fmt: skip
 def test_the_command_names_the_streams_worth_following(software, command, wanted):
