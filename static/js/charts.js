@@ -44,7 +44,7 @@ class Health {
       return;
     }
     this.draw();
-    if (this.root.dataset.live && !this.socket) this.socket = new Socket(() => `${this.root.dataset.live}?since=${this.since}`, { message: (data) => this.came(JSON.parse(data)), state: () => {} });
+    if (this.root.dataset.live && !this.socket) this.socket = new Socket(() => `${this.root.dataset.live}?since=${this.since}`, { message: (data) => this.came(JSON.parse(data)), link: () => {} });
   }
 
   came(message) {

@@ -9,7 +9,7 @@ import { Socket } from "./socket.js";
 const ACK_EVERY = 256 << 10;
 
 export class Source {
-  /** `data`: url, socket, attempt, stream of the viewer's root. `on`: info(info), bytes(at, bytes), state(word). */
+  /** `data`: url, socket, attempt, stream of the viewer's root. `on`: info(info), bytes(at, bytes), link(word). */
   constructor(data, on) {
     this.url = data.url;
     this.socketUrl = data.socket;
@@ -58,7 +58,7 @@ export class Source {
 
   connect() {
     this.socket = new Socket(() => `${this.socketUrl}?${new URLSearchParams(this.of)}`, {
-      message: (data) => this.take(data), state: (word) => this.on.state(word),
+      message: (data) => this.take(data), link: (word) => this.on.link(word),
     });
   }
 

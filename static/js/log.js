@@ -13,7 +13,7 @@ const BLOCK = 256; // lines fetched at once
 const BLOCKS = 32, BLOCK_BYTES = 16 << 20; // held at most
 const TAIL = 400; // lines of the end that are fetched at first
 const TAIL_BYTES = 512 << 10;
-const STATES = {
+const LINKS = {
   connecting: ["wait", "Connecting"], open: ["pass", "Connected"],
   lost: ["look", "Connection lost, reconnecting"], refused: ["look", "Not connected: sign in again"],
 };
@@ -22,7 +22,7 @@ class Viewer {
   constructor(root) {
     this.root = root;
     this.decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-    this.source = new Source(root.dataset, { info: (info) => this.told(info), bytes: (at, bytes) => this.came(at, bytes), state: (word) => this.state(word) });
+    this.source = new Source(root.dataset, { info: (info) => this.told(info), bytes: (at, bytes) => this.came(at, bytes), link: (word) => this.link(word) });
     this.info = null;
     this.reset();
     this.none = make("p", { className: "log-none", textContent: root.dataset.empty ?? "", hidden: true });
@@ -92,9 +92,9 @@ class Viewer {
     this.soon ??= setTimeout(() => { this.soon = null; this.foot(); this.news(); }, 200);
   }
 
-  state(word) {
-    const [tone, words] = STATES[word];
-    const place = this.at("state");
+  link(word) {
+    const [tone, words] = LINKS[word];
+    const place = this.at("link");
     if (word === "lost") this.needsFollow = true;
     if (!place || place.dataset.word === word) return;
     place.dataset.word = word;

@@ -10,7 +10,7 @@ export function pause(tries) {
 }
 
 export class Socket {
-  /** `address()`: path and query. `on`: message(data), state("connecting" | "open" | "lost" | "refused"). */
+  /** `address()`: path and query. `on`: message(data), link("connecting" | "open" | "lost" | "refused"). */
   constructor(address, on) {
     this.address = address;
     this.on = on;
@@ -20,13 +20,13 @@ export class Socket {
   }
 
   open() {
-    this.on.state("connecting");
+    this.on.link("connecting");
     this.heard = Date.now();
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     const socket = new WebSocket(`${scheme}://${location.host}${this.address()}`);
     socket.binaryType = "arraybuffer";
     socket.onmessage = (event) => { this.heard = Date.now(); this.tries = 0; this.on.message(event.data); };
-    socket.onopen = () => this.on.state("open");
+    socket.onopen = () => this.on.link("open");
     socket.onclose = (event) => { if (socket === this.socket) this.lost(event.code); };
     this.socket = socket;
   }
@@ -52,8 +52,8 @@ export class Socket {
 
   lost(code) {
     if (this.closed) return;
-    if (REFUSED.includes(code)) { this.on.state("refused"); return; }
-    this.on.state("lost");
+    if (REFUSED.includes(code)) { this.on.link("refused"); return; }
+    this.on.link("lost");
     setTimeout(() => this.closed || this.open(), pause(this.tries++));
   }
 }

@@ -87,7 +87,7 @@ class Uploads {
       this.start(row);
     });
     this.running += 1;
-    row.dataset.state = "sending";
+    row.dataset.step = "sending";
   }
 
   start(row) {
@@ -95,7 +95,7 @@ class Uploads {
   }
 
   over(row) {
-    if (row.dataset.state === "gone") return;
+    if (row.dataset.step === "gone") return;
     this.running -= 1;
     this.next();
   }
@@ -111,8 +111,8 @@ class Uploads {
   }
 
   remove(row) {
-    if (row.dataset.state === "sending") { row.upload?.abort(true).catch(() => {}); this.running -= 1; }
-    row.dataset.state = "gone";
+    if (row.dataset.step === "sending") { row.upload?.abort(true).catch(() => {}); this.running -= 1; }
+    row.dataset.step = "gone";
     row.remove();
     this.next();
   }
@@ -131,7 +131,7 @@ class Uploads {
     row.querySelector("progress").setAttribute("aria-label", `Upload of ${path}`);
     says.textContent = "waiting";
     row.dataset.path = path;
-    row.dataset.state = "waiting";
+    row.dataset.step = "waiting";
     return row;
   }
 
@@ -153,7 +153,7 @@ class Uploads {
 
   again(row) {
     row.className = "tone-work";
-    row.dataset.state = "sending";
+    row.dataset.step = "sending";
     row.querySelector("[data-again]").hidden = true;
     this.running += 1;
     this.start(row);
@@ -169,7 +169,7 @@ class Uploads {
   }
 
   changed() {
-    const rows = this.rows(), failed = rows.filter((row) => row.dataset.state === "failed").length, left = rows.length - failed;
+    const rows = this.rows(), failed = rows.filter((row) => row.dataset.step === "failed").length, left = rows.length - failed;
     const words = left ? `${left} file${left === 1 ? "" : "s"} on the way` : "";
     this.say([words, failed ? `${failed} could not be uploaded` : ""].filter(Boolean).join(", "));
   }
@@ -204,7 +204,7 @@ function retry(error, row) {
 }
 
 function failed(row, error) {
-  row.dataset.state = "failed";
+  row.dataset.step = "failed";
   row.className = "tone-fail";
   row.querySelector("[data-again]").hidden = false;
   row.querySelector("[data-says]").replaceChildren(make("span", { className: "toned", textContent: reason(error) }));

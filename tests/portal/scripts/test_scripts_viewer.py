@@ -56,12 +56,12 @@ def test_a_break_repairs_itself_without_a_lost_or_doubled_byte(make_log):
     page = log.open()
     expect(line(page, "hal")).to_be_visible()
     log.sockets[-1].close(code=1011)
-    expect(page.locator("[data-part=state]")).to_contain_text(re.compile("lost|Connect"))
+    expect(page.locator("[data-part=link]")).to_contain_text(re.compile("lost|Connect"))
     log.data += b"f\nthree\n"
     expect(line(page, "three")).to_be_visible()
     expect(page.locator("[data-part=log] code")).to_have_text(["one", "two", "half", "three"])
     assert log.follows == [0, 11]
-    expect(page.locator("[data-part=state]")).to_have_text("Connected")
+    expect(page.locator("[data-part=link]")).to_have_text("Connected")
 
 
 def test_a_new_generation_starts_anew(make_log):
