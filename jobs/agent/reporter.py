@@ -178,17 +178,18 @@ class Reporter:
         health = Health(self._config, self._link.holder)
         while True:
             last = time.monotonic()
+            self._link.family = health.family() or self._link.family
             try:
                 self._portal.tell("beat", health.sample())
             except (Unreachable, OSError) as error:
                 self._log("beat: %s" % error)
             while time.monotonic() < last + (BEAT_WATCHED if self._orders.watched else BEAT):
-                self._link.family = health.family() or self._link.family
-                if marks.taken_away(self._config.folder):
-                    self._portal.release()
                 for _ in range(8):
                     self._portal.check()
                     time.sleep(BEAT_WATCHED / 8)
+                self._link.family = health.family() or self._link.family
+                if marks.taken_away(self._config.folder):
+                    self._portal.release()
 
     def _thread(self, work: Callable[[], None]) -> threading.Thread:
         thread = threading.Thread(target=self._guarded, args=(work,), daemon=True)

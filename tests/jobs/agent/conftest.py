@@ -21,6 +21,7 @@ from jobs.agent import build, marks, tree
 from jobs.agent.config import parse
 
 SECRET = "s3cret"
+PYTHON = os.environ.get("HEADRACE_AGENT_PYTHON", sys.executable)  # what the agents run under
 _tokens = iter(range(1, 1 << 30))
 
 
@@ -297,7 +298,7 @@ class _Handler(BaseHTTPRequestHandler):
 class Agent:
     """One node's agent as a process of its own."""
 
-    def __init__(self, portal, base, pyz, node=0, python=sys.executable, token=None, address=None, **extra):
+    def __init__(self, portal, base, pyz, node=0, python=PYTHON, token=None, address=None, **extra):
         self.portal, self.base, self.pyz, self.python = portal, base, pyz, python
         self.token = token or f"hrtest{os.getpid()}-job-aBcDeF-{next(_tokens)}"
         self.raw = {

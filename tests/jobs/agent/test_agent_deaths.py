@@ -47,7 +47,7 @@ def test_lost_holder_leaves_nothing_that_hid_its_environment(agent, portal, unti
     portal.orders["watched"] = True
     portal.spec["commands"] = ["env -i setsid sleep 98765 & echo armed; sleep 600"]
     agent.start()
-    until(lambda: any(beat["processes"] >= 3 for beat in portal.bodies("beat")))
+    until(lambda: sum(beat["processes"] >= 3 for beat in portal.bodies("beat")) >= 2)
     agent.kill("holder")
     assert agent.finished()["why"] == "lost"
     hidden = [process for process in tree.everyone().values() if process.alive and _words(process.pid) == b"sleep\x0098765\0"]

@@ -199,6 +199,16 @@ def test_input_whose_name_leads_out_is_told(agent, portal, until):
     assert not (agent.base / "evil").exists()
 
 
+def test_stop_while_an_input_can_not_be_had(agent, portal, until):
+    _input(portal, "deck", b"heat")
+    portal.refuse["input/a1"] = (503, {})
+    agent.start()
+    until(lambda: portal.bodies("beat"))
+    portal.order(wish="stop")
+    until(lambda: portal.last("done"), 30)
+    assert portal.bodies("go") == []
+
+
 def test_stop_while_staging(agent, portal, until):
     _input(portal, "big.bin", bytes(1 << 20))
     portal.spec["inputs"][0]["size"] += 10  # never comes whole
