@@ -188,7 +188,11 @@ class Request(WebRequest):
 
 
 class Socket(WebSocketProtocol):
-    """One websocket, with a gate and an inbox like a request's."""
+    """One websocket, with a gate and an inbox like a request's.
+
+    A message goes to the kernel at once if nothing waits before it: a turn of the loop and two calls of epoll
+    less. And Autobahn words every read and write for a log that nobody keeps: a third of its time.
+    """
 
     def connectionMade(self) -> None:
         super().connectionMade()
@@ -199,6 +203,22 @@ class Socket(WebSocketProtocol):
     def connectionLost(self, reason: Any = None) -> None:
         self.gate.resumeProducing()
         super().connectionLost(reason)
+
+    def dataReceived(self, data: bytes) -> None:
+        self._dataReceived(data)
+
+    def sendData(self, data: bytes, sync: bool = False, chopsize: int | None = None) -> None:
+        if sync or chopsize or self.send_queue or self.state != self.STATE_OPEN:
+            super().sendData(data, sync, chopsize)
+        elif rest := self._send_now(data):
+            self.transport.write(rest)
+
+    def _send_now(self, data: bytes) -> bytes:
+        """What the kernel did not take; all of it where something waits already, or the transport has no such call (TLS)."""
+        transport = self.transport
+        waits = getattr(transport, "dataBuffer", True) or transport._tempDataBuffer or not transport.connected or transport.disconnecting
+        taken = 0 if waits else transport.writeSomeData(data)
+        return data[taken:] if isinstance(taken, int) and taken > 0 else data
 
     def throttle(self, lagging: bool) -> None:
         if lagging:

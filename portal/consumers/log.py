@@ -14,7 +14,6 @@ import asyncio
 import re
 import time
 from collections import deque
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +65,7 @@ class LogSocket(Socket):
                     self.bell.clear()
                     await self._tell(tail)
                     await self._send_frames(tail)
-                    await self._rest(tail)
+                    await self.bell.wait()  # the tail has news, or a second has passed, or the viewer said something
             finally:
                 tail.bells.discard(self.bell)
         raise Left(AGAIN)
@@ -81,12 +80,6 @@ class LogSocket(Socket):
     def _start_at(self, offset: int | None) -> None:
         self.at, self.flying = offset, 0
         self.under_way.clear()
-
-    async def _rest(self, tail: Tail) -> None:
-        """Until the tail or the viewer has news, or an info is due."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(max(0.001, self._due(tail.now))):
-                await self.bell.wait()
 
     def _due(self, now: Ended) -> float:
         """Seconds until the next info: at once if anything but the size has changed, else now and then."""

@@ -1,10 +1,12 @@
 """Live pages: the fragments of one job, and the rows of the jobs list.
 
 The one idea: subscribe, then send everything once, then again what has moved. A socket that comes back
-after a break thereby gets what it lacks. A rendering belongs to one user (it may name what only they may
+after a break thereby gets what it lacks; a job that lives is told again every REFRESH seconds, for its money and its
+last output move without any news. A rendering belongs to one user (it may name what only they may
 do) and is made once per process for all sockets of that user that show the same.
 """
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +16,7 @@ from portal.consumers.shared import Once
 from portal.consumers.socket import AGAIN, HEARTBEAT, NOT_FOUND, Left, Socket, entered_workload, in_thread, visible_workload
 
 MOST_ROWS = 100
+REFRESH = 10.0  # seconds after which the page of an active job is told again without news
 NOTHING = "<!-- -->"  # what a heartbeat says: HTML in which there is nothing to swap
 
 
@@ -23,6 +26,8 @@ class Shown:
 
     version: int
     html: str | None
+    living: bool = False
+    at: float = 0.0
 
 
 class JobSocket(Socket):
@@ -47,20 +52,23 @@ class JobSocket(Socket):
                     raise Left(NOT_FOUND)
                 if shown.html:
                     await self.send_text(shown.html)
-                version = await self._moved(news, topic)
+                version = await self._moved(news, topic, shown)
 
     async def _shown(self, version: int) -> Shown:
+        oldest = time.monotonic() - REFRESH / 2
         return await _pages.get(
             (self.public_id, self.user.pk, self.page),
             lambda: render(self.public_id, self.user, self.page),
-            lambda made: bool(version) and made.version >= version,
+            lambda made: bool(version) and made.version >= version and (made.at > oldest or not made.living),
         )
 
-    async def _moved(self, news: live.News, topic: str) -> int:
-        """Waits for news; the version that they tell of, 0 if they don't say."""
-        while not (moved := await news.next(HEARTBEAT)):
+    async def _moved(self, news: live.News, topic: str, shown: Shown) -> int:
+        """Waits for news, or until an active job is to be told again; the version to show, 0 if the news don't say."""
+        while not (moved := await news.next(REFRESH if shown.living else HEARTBEAT)):
             if moved is None:
                 raise Left(AGAIN)
+            if shown.living:
+                return shown.version
             await self.send_text(NOTHING)
         return int(moved[topic].get("version") or 0)
 
@@ -101,7 +109,7 @@ def render(public_id: str, user: Any, page: str) -> Shown:
     work = Workload.objects.visible_to(user).filter(public_id=public_id).first()
     if work is None:
         return Shown(0, None)
-    return Shown(work.version, fragments.render(work, user, page))
+    return Shown(work.version, fragments.render(work, user, page), work.is_active, time.monotonic())
 
 
 @in_thread

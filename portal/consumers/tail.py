@@ -41,7 +41,7 @@ class Ended:
 
 
 class Tail:
-    """One stream's end. `bells` ring whenever something about it has changed."""
+    """One stream's end. `bells` ring whenever something about it has changed, and every second."""
 
     def __init__(self, public_id: str, directory: Path, stream: str, wake_agent: bool):
         self.public_id, self.directory, self.stream, self.wake_agent = public_id, directory, stream, wake_agent
@@ -49,7 +49,7 @@ class Tail:
         self.now = Ended(0, 0, 0, (), None, 0, b"")
         self.closed = False
         self.ready = asyncio.Event()
-        self._watched = -WATCH
+        self._watched = self._rung = -WATCH
 
     async def run(self) -> None:
         try:
@@ -82,7 +82,7 @@ class Tail:
         """True if so much came that the next look should not wait."""
         before = self.now
         self.now = await look(self.directory, self.stream, before)
-        if self.now != before or not self.ready.is_set():
+        if self.now != before or time.monotonic() - self._rung >= LOOK:
             self.ready.set()
             self._ring()
         if self.wake_agent and not self.now.seal and time.monotonic() - self._watched >= WATCH:
@@ -95,6 +95,7 @@ class Tail:
             live.hub.publish(f"orders:{self.public_id}", {"watched": self.stream})
 
     def _ring(self) -> None:
+        self._rung = time.monotonic()
         for bell in self.bells:
             bell.set()
 

@@ -71,7 +71,7 @@ async def _socket(path, query, receive, send):
     if path == "/flood":
         for number in range(int(query["count"])):
             await send({"type": "websocket.send", "bytes": b"x" * 65536})
-            SEEN["flood"] = str(number)
+            SEEN["sent"] = str(number)
     while (message := await receive())["type"] == "websocket.receive":
         await asyncio.sleep(float(query.get("lag", 0)))
         if path != "/sink":

@@ -153,7 +153,7 @@ def test_a_viewer_that_stops_holds_up_the_application_not_the_memory(server):
     with socket.create_connection(("127.0.0.1", server)) as client:
         client.sendall(handshake("/flood?count=4001"))
         client.recv(100)
-        settled = wait_for_standstill(lambda: told(server).get("flood"))
+        settled = wait_for_standstill(lambda: told(server).get("sent"))
         assert int(settled) < 1000
         assert told(server)["rss"] - before < 10 * MIB
 
