@@ -6,11 +6,13 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+from portal.api.v2 import api
 from portal.views import account, actions, budgets, files, hardware, health, help, jobs, log, new, outputs, projects, uploads
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="jobs"), name="home"),
     path("admin/", admin.site.urls),
+    path("api/v2/", api.urls),
     path("jobs/", include(new.urlpatterns)),  # before the pages of one job: "new" is no public id
     path("jobs/", include(jobs.urlpatterns)),
     path("jobs/", include(actions.urlpatterns)),

@@ -10,9 +10,12 @@ from .file import StoredFile, Upload
 from .installation import Installation, Outage, Turn
 from .job import Check, Job, JobInput
 from .project import Membership, Project
+from .token import ApiToken, Scope
 from .workload import Change, Event, Workload, advance, touch
 
 __all__ = [
+    "ApiToken",
+    "Scope",
     "AuditEntry",
     "Budget",
     "Change",

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandParser
 
-COMMANDS = ("up", "status")
+COMMANDS = ("up", "status", "token")
 
 
 def early(argv: Sequence[str], environ: MutableMapping[str, str]) -> None:

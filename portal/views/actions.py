@@ -10,8 +10,9 @@ from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from jobs import lifecycle, logs, outputs
+from jobs import lifecycle
 from jobs.models import AuditEntry, Workload
+from portal import removal
 from portal.presenters import questions
 from portal.presenters.facts import Facts
 from portal.presenters.values import Question
@@ -96,7 +97,7 @@ def delete(request: HttpRequest, public_id: str) -> HttpResponse:
     if request.method != "POST":
         return _ask(request, questions.delete(Facts(work)))
     name = work.name
-    _delete(request, work)
+    removal.delete(work, request.user, address(request))
     messages.success(request, f"{name} was deleted. What it cost stays in the ledger.")
     return _to(request, reverse("jobs"))
 
@@ -111,19 +112,6 @@ def _copy(request: HttpRequest, work: Workload, action: str, key: str = "") -> W
             draft.submit(request.user)
         AuditEntry.note(request.user, action, work, address(request), id=work.public_id, made=draft.public_id)
     return draft
-
-
-def _delete(request: HttpRequest, work: Workload) -> None:
-    attempts = range(1, work.attempt + 1)
-    with transaction.atomic():
-        AuditEntry.note(request.user, "delete", work, address(request), id=work.public_id, status=work.status)
-        work.holds.all().delete()
-        work.clusters.all().delete()
-        public_id = work.public_id
-        work.delete()
-    for attempt in attempts:
-        outputs.delete(public_id, attempt)
-    logs.delete(public_id)
 
 
 def _ask(request: HttpRequest, question: Question) -> HttpResponse:

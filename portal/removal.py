@@ -1,0 +1,21 @@
+"""Deleting a job that is over: rows, outputs and logs go; charges and the audit log stay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+
+from jobs import logs, outputs
+from jobs.models import AuditEntry, Workload
+
+
+def delete(work: Workload, by: Any, address: str | None = None) -> None:
+    """Raises ValueError while it is active. The bytes go after the rows: a crash in between leaves bytes, never a broken page."""
+    public_id, attempts = work.public_id, work.attempt
+    with transaction.atomic():
+        AuditEntry.note(by, "delete", work, address, id=public_id, status=work.status)
+        work.delete_for_good(by)
+    for attempt in range(1, attempts + 1):
+        outputs.delete(public_id, attempt)
+    logs.delete(public_id)
