@@ -26,7 +26,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     "health": (*HEAD, "line", "says", "nodes"),
     "timeline": (*HEAD, "line", "axis", "events"),
     "settings": (*HEAD, "line"),
-    "file": HEAD,
+    "file": (*HEAD, "line"),
 }
 PARTS: dict[str, Callable[[Facts], Any]] = {
     "badges": head.badges,

@@ -168,6 +168,8 @@ def _stopping(facts: Facts) -> list[list[Part]]:
     verb = "Stopping" if facts.wants_stop else "Saving outputs"
     saved, total = saved_of(facts)
     files = [bold(f"{words.count(saved)} of {words.count(total)}"), Part("files saved")] if total else []
+    if saved and not total:
+        files = [bold(words.count(saved)), Part("files saved so far")]
     if facts.work.wish == Wish.FORCE_STOP:
         files = [Part("what is not saved yet is given up")]
     return [[Part(verb), Part(since=facts.work.since)], files, _spent(facts)]

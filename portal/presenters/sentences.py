@@ -194,7 +194,13 @@ def _stopping(facts: Facts, kind: str) -> Says:
         return Says("The command is ending; then its outputs are saved and the cluster is handed back")
     if kind == "working":
         gone = cluster.nodes_wanted if cluster.released else 0
-        text = f"{words.count(saved)} of {plural(total, 'file')} saved" if total else "Outputs are being saved"
+        text = (
+            f"{words.count(saved)} of {plural(total, 'file')} saved"
+            if total
+            else f"{plural(saved, 'file')} saved so far"
+            if saved
+            else "Outputs are being saved"
+        )
         bar = 100 * saved / total if total else None
         return Says(f"{text}, {gone} of {plural(cluster.nodes_wanted, 'node')} gone", bar=bar, bar_words=text)
     return _saved(cluster, saved)
@@ -220,12 +226,12 @@ def command_over(facts: Facts) -> bool:
 
 
 def saved_of(facts: Facts) -> tuple[int, int]:
-    """Files saved so far, and how many there are as far as the node told."""
+    """Files saved so far, and how many there are as far as the node told; 0 where that is not known."""
     cluster = facts.cluster
     saved = int(cluster.saving.get("files") or 0) if cluster else 0
     if not saved and cluster:
         saved = facts.manifest.files
     if cluster is None or cluster.saved or any(use.unpack for use in facts.inputs):
-        return saved, saved  # what archives brought is not told apart from what the command wrote
+        return saved, saved if cluster and cluster.saved else 0  # what archives brought is not told apart from what the command wrote
     told = int(facts.listing.get("files_total") or 0) - len(facts.inputs)  # inputs that did not change are not sent back
-    return saved, max(saved, told)
+    return saved, told if told >= saved else 0

@@ -100,7 +100,7 @@ def _saving(facts: Facts, cluster: Cluster) -> Step:
     if facts.work.wish == Wish.FORCE_STOP and not cluster.saved:
         return Step("Files", "not saved any more: it was force stopped", Tone.LOOK, "alert-triangle")
     saved, total = saved_of(facts)
-    text = f"{words.count(saved)} of {plural(total, 'file')}" if total else ""
+    text = f"{words.count(saved)} of {plural(total, 'file')}" if total else f"{plural(saved, 'file')} so far" if saved else ""
     if cluster.saved:
         return Step("Files saved", text, Tone.PASS, "check", cluster.saved)
     if not command_over(facts):

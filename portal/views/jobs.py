@@ -24,6 +24,7 @@ from .access import job_seen
 
 PAGE = 25
 EXACT = 10_000
+TEMPLATES = {"file": "files"}  # pages that another one's template shows
 VIEWS = {"all": "All", "active": "Active", "mine": "Mine", "archived": "Archived"}
 
 
@@ -94,7 +95,8 @@ def live_output(request: HttpRequest, public_id: str) -> HttpResponse:
 def job_files(request: HttpRequest, public_id: str) -> HttpResponse:
     search = request.GET.get("q", "").replace("\0", "")[:200]
     start = int(request.GET["start"]) if request.GET.get("start", "").isdecimal() else 0
-    return _tab(request, public_id, "files", inputs=files.inputs, outputs=lambda facts: files.outputs(facts, search, start))
+    page = "file" if search or start else "files"  # a push would bring the first page of all of them
+    return _tab(request, public_id, page, inputs=files.inputs, outputs=lambda facts: files.outputs(facts, search, start))
 
 
 @login_required
@@ -135,7 +137,7 @@ def _tab(request: HttpRequest, public_id: str, page: str, **more: Any) -> HttpRe
     facts = Facts(job_seen(request, public_id))
     context = fragments.context_of(facts, request.user, page)
     context |= {name: show(facts) for name, show in more.items()}
-    return render(request, f"jobs/{page}.html", context)
+    return render(request, f"jobs/{TEMPLATES.get(page, page)}.html", context)
 
 
 def _filtered(seen: QuerySet[Workload], asked: Asked, user: Any) -> QuerySet[Workload]:

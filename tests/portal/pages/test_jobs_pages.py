@@ -227,3 +227,15 @@ def test_rows_are_rendered_for_those_who_may_see_them(jobs, stranger, member):
     ids = [jobs["running"].public_id, jobs["failed"].public_id]
     assert fragments.render_rows(ids, stranger) == ""
     assert fragments.render_rows(ids, member).count("hx-swap-oob") == 2
+
+
+@pytest.mark.django_db
+def test_counts_are_exact_up_to_a_limit_and_then_an_estimate(signed, owner, monkeypatch):
+    from portal.views import jobs as views
+
+    kind = factories.coretype()
+    for _ in range(4):
+        factories.job(owner, coretype=kind)
+    assert views._count(Workload.objects.visible_to(owner)) == "4"
+    monkeypatch.setattr(views, "EXACT", 3)
+    assert views._count(Workload.objects.visible_to(owner)).startswith(("over 3", "about "))
