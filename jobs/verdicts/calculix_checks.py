@@ -11,7 +11,7 @@ from typing import Any
 
 from .base import Evidence, Label, Verdict
 from .calculix_deck import Deck
-from .calculix_results import Results, Row, factors, printed
+from .calculix_results import Results, Row, factors, printed, rigid_modes
 from .run import Run, bad
 from .text import brief, shown
 
@@ -175,6 +175,12 @@ class Checks:
                 f"belong to the load turned round (it pulls)."
             )
             return Verdict(Label.FINISHED, reason, tuple(evidence), "Turn the load's sign, or look at the positive factors only.")
+        loose = rigid_modes(self.run.folder, f"{self.job}.dat")
+        if loose:
+            reason = (
+                f"Finished, but {_many(len(loose), 'eigenmode')} of frequency zero or below: the body can move freely (rigid body modes)."
+            )
+            return Verdict(Label.FINISHED, reason, (*evidence, *loose[:2]), "Right for a free body; else a support (*BOUNDARY) is missing.")
         iterated = any(row.iterations > 1 for row in self.rows)
         increments = len({(row.step, row.increment) for row in self.rows if row.converged})
         far = (

@@ -115,6 +115,20 @@ def factors(folder: Files, name: str) -> list[tuple[float, Evidence]]:
     return found
 
 
+def rigid_modes(folder: Files, name: str) -> list[Evidence]:
+    """Eigenmodes of a .dat file whose eigenvalue is negative or next to nothing beside the largest: rigid body modes."""
+    modes: list[tuple[float, Evidence]] = []
+    inside = False
+    for count, raw in lines(folder, name, WHOLE):
+        inside = b"E I G E N V A L U E   O U T P U T" in raw or (inside and b"P A R T I C I P A T I O N" not in raw)
+        said = raw.split()
+        value = number(said[1]) if inside and len(said) in (4, 5) and said[0].isdigit() else None
+        if value is not None and len(modes) < 500:
+            modes.append((value, Evidence(name, count, shown(raw))))
+    most = max((abs(value) for value, _ in modes), default=0.0)
+    return [told for value, told in modes if value < 1e-6 * most]
+
+
 def _blocks(found: Results, data: bytes, first: int | None) -> None:
     """Walks the records of a .frd: 2C nodes, -4 DISP values, 100C heads a result."""
     kind, mode = "", False

@@ -10,12 +10,12 @@ import posixpath
 import re
 from typing import Any
 
-from .base import Ending, Files, Follower, Verdict
+from .base import Ending, Evidence, Files, Follower, Verdict
 from .gromacs_checks import Checks
 from .gromacs_log import GmxLog
 from .gromacs_words import files_of, mdruns_of
 from .live import Live, Log, parse
-from .run import Run, tempered, unseen
+from .run import Run, alone, tempered, unseen
 from .sources import logs, parts
 
 PROGRAM = re.compile(r"^(?:gmx(?:_\w+)?|mdrun(?:_\w+)?|grompp(?:_\w+)?)$")
@@ -33,6 +33,10 @@ def judge(folder: Files, ending: Ending, command: str, log: str | None) -> Verdi
     found = [one for one in found if one.runs or one.told or one.program]
     if not found:
         return unseen(run, "GROMACS", [*[name for part in run.using(PROGRAM) for name in part.output], *own])
+    starts = [Evidence(one.name, number, "starting mdrun") for one in found if one.name not in own for number in one.begun]
+    copies = alone(run, mdruns_of(run.parts), "mdrun", starts, "Use gmx_mpi behind mpirun, or plain gmx mdrun with -ntmpi and -ntomp.")
+    if copies:
+        return copies
     seen = Checks(run, found, _merged(found, own))
     return tempered(run, seen.judge(), PROGRAM)
 

@@ -39,6 +39,7 @@ class GmxLog(Log):
     runs: list[dict[str, Any]] = field(default_factory=list)
     told: list[list[Any]] = field(default_factory=list)  # [kind, line number, text, file, line]
     program: str = ""
+    begun: list[int] = field(default_factory=list)  # lines where an mdrun says that it starts
     nsteps: int | None = None  # from the input, for progress
     open: list[Any] = field(default_factory=list)  # paragraph being read: [what, number, text]
     names: list[str] = field(default_factory=list)  # columns of an energy table
@@ -103,7 +104,7 @@ class GmxLog(Log):
             return  # banner, log opened and tpr read announce the same run
         if len(self.runs) < 50:
             self.runs.append({"line": number, "nsteps": None, "init": 0, "integrator": "", "emtol": None, "step": None, "time": None, "row": None, "finished": 0, "written": 0,
-                              "em": None, "force": None, "nan": None, "hot": None, "signal": None, "continued": None, "lincs": 0, "steps_line": None, "tpr": "", "name": ""})  # fmt: skip
+                              "em": None, "force": None, "nan": None, "hot": None, "signal": None, "continued": None, "lincs": 0, "steps_line": None})  # fmt: skip
 
     def _said(self, number: int, raw: bytes, text: str) -> None:
         banner = _BANNER.search(raw)
@@ -158,7 +159,7 @@ class GmxLog(Log):
         elif text.startswith("Energy minimization") or _EM.match(text):
             self.open = ["em", number, text, None, None]
         elif text.startswith("starting mdrun"):
-            one["name"] = text.partition("'")[2].rstrip("'")
+            self.begun = [*self.begun, number][:50]
         else:
             self._rarer(number, text)
 

@@ -14,7 +14,7 @@ from typing import Any
 from .base import Ending, Evidence, Files, Follower, Label, Verdict
 from .live import Live, Log, parse
 from .nwchem_log import NwLog
-from .run import Run, bad, tempered, unseen, worst
+from .run import Run, alone, bad, tempered, unseen, worst
 from .sources import logs, parts
 from .text import shown, words
 
@@ -30,7 +30,12 @@ def judge(folder: Files, ending: Ending, command: str, log: str | None) -> Verdi
     run = Run(folder, ending, command, log)
     found: dict[tuple[Any, ...], tuple[str, dict[str, Any]]] = {}
     for name in logs(folder, run.script, log, lambda start: bool(SIGNATURE.search(start))):
-        for one in parse(NwLog(), folder, name).runs:
+        read = parse(NwLog(), folder, name)
+        starts = [Evidence(name, number, "NWChem starts") for number in read.banners]
+        copies = alone(run, run.using(PROGRAM), "NWChem", starts, "This mpirun does not fit the MPI that NWChem was built with.")
+        if copies:
+            return copies
+        for one in read.runs:
             energy = one["energy"][1] if one["energy"] else ""
             key = (tuple(one["tasks"]), energy, one["done"], bool(one["total"]), str([text for _, text in one["errors"][:1]]))
             found.setdefault(key, (name, one))

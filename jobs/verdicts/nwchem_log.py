@@ -55,6 +55,7 @@ class NwLog(Log):
     """Facts by start of NWChem."""
 
     runs: list[dict[str, Any]] = field(default_factory=list)
+    banners: list[int] = field(default_factory=list)
     echo: bool = False
     dashes: bool = False
     candidate: list[Any] = field(default_factory=list)
@@ -123,6 +124,7 @@ class NwLog(Log):
 
     def _said(self, number: int, text: str) -> None:
         if "Northwest Computational Chemistry Package" in text:
+            self.banners = [*self.banners, number][:50]
             self._begin(number) if not self.runs or self.runs[-1]["modules"] or self.runs[-1]["total"] or self.runs[-1]["errors"] else None
         elif "echo of input deck" in text:
             self.echo = True

@@ -16,7 +16,7 @@ from .live import Live, Log, parse
 from .openfoam_case import cases, read
 from .openfoam_checks import Checks, errors_of, told_of
 from .openfoam_log import SIGNATURE, SOLVER, FoamLog
-from .run import Run, bad, tempered, unseen
+from .run import Run, alone, bad, tempered, unseen
 from .sources import logs, parts
 from .text import shown
 
@@ -32,6 +32,9 @@ def judge(folder: Files, ending: Ending, command: str, log: str | None) -> Verdi
     found = _runs(run)
     if not found:
         return unseen(run, "OpenFOAM", [name for part in run.using(PROGRAM) for name in part.output])
+    single = _not_parallel(run, found)
+    if single:
+        return single
     main = next((one for one in reversed(found) if SOLVER.search(one["exec"]) and _counts(one)), None)
     if main is None:
         return tempered(run, _without_solver(run, found), PROGRAM)
@@ -41,6 +44,18 @@ def judge(folder: Files, ending: Ending, command: str, log: str | None) -> Verdi
     if earlier:
         return _failed_before(run, earlier, verdict)
     return tempered(run, verdict, SOLVER)
+
+
+def _not_parallel(run: Run, found: list[dict[str, Any]]) -> Verdict | None:
+    """mpirun without -parallel: every rank runs the whole case and writes the same files."""
+    starts = [
+        Evidence(one["file"], one["line"], f"Exec : {one['exec']} (nProcs : 1)")
+        for one in found
+        if SOLVER.search(one["exec"]) and one["ranks"] == 1
+    ]
+    if any("-parallel" in part.words for part in run.using(SOLVER)) or any(one["ranks"] > 1 for one in found):
+        return None
+    return alone(run, run.using(SOLVER), "OpenFOAM", starts, "Add -parallel behind the solver (and decomposePar before it).")
 
 
 def follow(folder: Files | None, command: str) -> Follower:
@@ -136,6 +151,16 @@ def _without_solver(run: Run, found: list[dict[str, Any]]) -> Verdict:
         )
         reason = run.told if not run.ending.clean else (run.troubles[0].text if run.troubles else run.told)
         return bad(run, Label.INCOMPLETE, f"{posixpath.basename(wanted[-1]) if wanted else 'The solver'} left no output: {reason}", left)
+    meshes = [one for one in found if one["mesh"]]
+    if meshes:
+        told = Evidence(meshes[-1]["file"], *meshes[-1]["mesh"])
+        return bad(
+            run,
+            Label.INCOMPLETE,
+            f"checkMesh found faults: {told.text}",
+            [told],
+            "Look at the faults that checkMesh names before you compute on this mesh.",
+        )
     last = found[-1]
     if not last["end"] and not run.ending.clean:
         return bad(run, Label.INCOMPLETE, f"{last['exec']} did not come to its end. {run.told}", run.troubles)

@@ -77,7 +77,7 @@ class FoamLog(Log):
             self.runs.append({
                 "exec": name, "line": number, "date": "", "clock": "", "pid": "", "case": "", "ranks": 1, "loop": False, "start": None, "time": None, "time_line": 0,
                 "steps": 0, "end": 0, "converged": None, "criteria": {}, "no_criteria": False, "residuals": {}, "step": {}, "nan": None, "fatal": [], "trap": None,
-                "crash": None, "courant": 0.0, "continuity": 0.0, "huge": None, "stopped": None, "deltaT": None, "fastest": None, "last": [number, name],
+                "crash": None, "courant": 0.0, "continuity": 0.0, "huge": None, "stopped": None, "deltaT": None, "fastest": None, "mesh": None, "last": [number, name],
             })  # fmt: skip
 
     def _exec(self, number: int, line: bytes) -> None:
@@ -214,6 +214,8 @@ class FoamLog(Log):
             self.run["converged"] = [number, text, int(match[1])]
         elif _STOPPED.search(text) and not self.run["stopped"]:
             self.run["stopped"] = [number, text]
+        if text.startswith("Failed ") and "mesh checks" in text:
+            self.run["mesh"] = [number, text]
         if "onvergence criteria" in text:
             self._criteria(text)
 

@@ -14,7 +14,7 @@ from typing import Any
 from .base import Ending, Evidence, Files, Follower, Label, Verdict
 from .live import Live, Log, parse
 from .quantum_espresso_log import QeLog
-from .run import Run, bad, tempered, unseen
+from .run import Run, alone, bad, tempered, unseen
 from .sources import logs, parts
 from .text import brief, shown, words
 
@@ -31,6 +31,14 @@ def judge(folder: Files, ending: Ending, command: str, log: str | None) -> Verdi
     found: list[tuple[str, dict[str, Any]]] = []
     for name in logs(folder, run.script, log, lambda start: bool(SIGNATURE.search(start))):
         found += [(name, one) for one in parse(QeLog(), folder, name).runs]
+    starts = [
+        Evidence(name, one["line"], f"Program {one['program']} starts")
+        for name, one in found
+        if one["program"] in MAIN and name == found[0][0]
+    ]
+    copies = alone(run, run.using(PROGRAM), "Quantum ESPRESSO", starts, "This mpirun does not fit the MPI that pw.x was built with.")
+    if copies:
+        return copies
     found = _once(found)
     if not found:
         return _crashed(run) or unseen(run, "Quantum ESPRESSO", [name for part in run.using(PROGRAM) for name in part.output])

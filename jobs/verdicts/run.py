@@ -77,7 +77,7 @@ class Run:
 
     def using(self, program: re.Pattern[str]) -> list[Part]:
         """The simple commands that start a program whose base name matches (behind mpirun, timeout... too)."""
-        return [part for part in self.parts if any(program.match(word.rsplit("/", 1)[-1]) for word in part.words)]
+        return [part for part in self.parts if starts(part, program)]
 
     @cached_property
     def troubles(self) -> tuple[Evidence, ...]:
@@ -90,6 +90,11 @@ class Run:
         if self.folder.size(name) > 32 << 10:
             found += _found(self.tail, name, None)
         return tuple(dict.fromkeys(found))[:EVIDENCE]
+
+
+def starts(part: Part, program: re.Pattern[str]) -> bool:
+    """Whether a simple command starts the program, also behind a launcher or within `sh -c "..."`."""
+    return any(program.match(piece.rsplit("/", 1)[-1]) for word in part.words for piece in word.split())
 
 
 def bad(run: Run, label: Label, reason: str, evidence: Iterable[Evidence] = (), advice: str = "", at: str = "") -> Verdict:
@@ -128,6 +133,25 @@ def unseen(run: Run, solver: str, targets: Iterable[str] = ()) -> Verdict:
         last_line(run),
         "Let the solver write its output to stdout or to a log file in the job folder.",
     )
+
+
+def alone(run: Run, using: list[Part], solver: str, begun: list[Evidence], why: str) -> Verdict | None:
+    """Ranks that do not know of each other: mpirun in front, and as many whole runs as ranks. `begun` are their beginnings."""
+    if all(_ranks(part) == 1 for part in using) or len(begun) <= len(using):
+        return None
+    reason = (
+        f"{len(begun)} independent runs of {solver} on 1 rank each instead of one parallel run (mpirun started {len(begun)} copies of it)"
+    )
+    return bad(run, Label.INCOMPLETE, reason, begun, why)
+
+
+def _ranks(part: Part) -> int:
+    """How many ranks a launcher in front of the program starts; 1 without one, 0 where the number is not told."""
+    said = part.words
+    if not any(re.match(r"^(?:mpirun|mpiexec|orterun|prterun|srun)", word.rsplit("/", 1)[-1]) for word in said):
+        return 1
+    counts = [said[at + 1] for at, word in enumerate(said[:-1]) if word in ("-np", "-n", "--np", "-c", "--ntasks")]
+    return int(counts[0]) if counts and counts[0].isdigit() else 0
 
 
 def in_background(run: Run) -> Verdict | None:
@@ -180,7 +204,7 @@ def _blamed(run: Run, program: re.Pattern[str]) -> bool:
     direct = parts(run.command)
     if not direct:
         return run.ending.ended_by is not None
-    mine = [at for at, part in enumerate(direct) if any(program.match(word.rsplit("/", 1)[-1]) for word in part.words)]
+    mine = [at for at, part in enumerate(direct) if starts(part, program)]
     if not mine:
         return False
     codes = run.ending.pipe or ()
