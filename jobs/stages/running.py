@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from ..endings import in_words
+from ..endings import ending_of, in_words
 from .base import Facts, Step, end, stopped_reason, wait
 
 OVERDUE = 120
@@ -41,7 +41,7 @@ def why_it_ended(facts: Facts) -> tuple[str, str]:
         return "budget-used-up", f"Stopped while saving could still be paid. {words}"
     if report.get("memory_killed"):
         return "out-of-memory", words
-    if report.get("signal") or (report.get("code") or 0) > 128:
+    if ending_of(report).ended_by:
         return "signal", words
     return ("exit-0", words) if report.get("code") == 0 else ("exit-code", words)
 
