@@ -13,6 +13,7 @@ from .base import Finding, Folder, Inputs, Request, Severity, Stored, StoredFile
 
 __all__ = ["Finding", "Folder", "Inputs", "Request", "Severity", "Stored", "StoredFile", "run_apart", "unpacked", "validate"]
 
+MOST = 200  # findings that are told
 _log = logging.getLogger(__name__)
 
 
@@ -26,18 +27,24 @@ def findings(request: Request) -> Iterator[Finding]:
     from . import text
 
     text.start()
+    said = 0
     for check in _checks(request):
         try:
-            yield from check
+            for finding in check:
+                said += 1
+                if said <= MOST:
+                    yield finding
         except MemoryError:
             raise
         except Exception:
             _log.exception("a validator failed on %s", request.software)
     yield from text.cut_short()
+    if said > MOST:
+        yield Finding(Severity.WARNING, f"There are {said - MOST:,} more findings; mend these first.", thing="findings")
 
 
 def run_apart(request: Request, seconds: float | None = None, memory: int = 200 << 20) -> list[Finding]:
-    """As validate, in a child process with limits. `seconds` None: by the size of the inputs, at least 5."""
+    """As validate, in a child process with limits. `seconds` None: by the size of the inputs, at least 3."""
     from .apart import run
 
     return run(request, seconds, memory)

@@ -25,7 +25,8 @@ from .base import Finding, Folder, Inputs, Request, Severity, Stored, StoredFile
 from .unpacked import Unpacked
 
 _ROOT = Path(__file__).resolve().parents[2]
-_LONGEST = 60.0  # seconds
+_LEAST, _LONGEST = 3.0, 60.0  # seconds
+_FILES = 1_000  # files per second
 _SPEED = 60_000_000  # bytes per second that a busy machine reads at least
 _BLOCK = 1 << 20
 
@@ -47,9 +48,10 @@ def run(request: Request, seconds: float | None, memory: int) -> list[Finding]:
 
 
 def patience(inputs: Inputs) -> float:
-    """Seconds that reading these inputs may take: 5 and more with their size, never more than a minute."""
-    total = sum(inputs.size(name) for name in inputs.names())
-    return min(_LONGEST, 5.0 + total / _SPEED)
+    """Seconds that reading these inputs may take: 3 and more with their size, never more than a minute."""
+    names = inputs.names()
+    total = sum(inputs.size(name) for name in names)
+    return min(_LONGEST, _LEAST + total / _SPEED + len(names) / _FILES)
 
 
 class _Talk:

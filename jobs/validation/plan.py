@@ -111,6 +111,8 @@ class _Reader:
         self.reading: list[str] = []
 
     def read(self, text: str, file: str | None, depth: int, offset: int = 0, outer: Step | None = None) -> None:
+        if len(self.steps) >= _STEPS:
+            return
         script = parse(text)
         self.functions |= script.functions
         for name in script.loop_variables:
@@ -204,12 +206,10 @@ class _Reader:
         if step.program in self.functions:
             return
         made, anything = effects(step, self.inputs)
-        for word in made:
-            name = step.path(word)
-            if name:
-                self.tree.make(name)
-            elif word is None or self.cwd is None:
-                anything = True
+        names = [step.path(word) for word in made]
+        if any(word is None for word in made) or (names and step.cwd is None):
+            anything = True
+        self.tree.make(*filter(None, names))
         self.tree.anything = self.tree.anything or anything
 
     def _written(self, step: Step) -> None:

@@ -23,6 +23,7 @@ class Scanner:
         self.number = 0
         self.cut = False
         self.zeros = False
+        self.too_long = False
         self.ended = False
 
     def line(self) -> bytes | None:
@@ -30,12 +31,13 @@ class Scanner:
         end = self.buffer.find(b"\n", self.at)
         while end < 0 and not self.ended:
             if len(self.buffer) - self.at > 4 * _BLOCK:
-                self.cut = self.ended = True
-                break
+                self.cut = self.ended = self.too_long = True
+                self.buffer, self.at = b"", 0
+                return None
             self._more()
             end = self.buffer.find(b"\n", self.at)
         end = len(self.buffer) if end < 0 else end
-        if self.at >= len(self.buffer) or self.cut:
+        if self.at >= len(self.buffer):
             return None
         found = self.buffer[self.at : min(end, self.at + LONGEST)]
         self.at = end + 1
@@ -46,7 +48,7 @@ class Scanner:
         """Skip lines until one begins with what `pattern` says behind a newline. The number of lines skipped."""
         before = self.number
         self.at = max(0, self.at - 1)  # so that the newline before the next line is seen
-        while not self.cut:
+        while True:
             found = pattern.search(self.buffer, self.at)
             if found:
                 self.number += self.buffer.count(b"\n", self.at, found.start())
@@ -66,6 +68,7 @@ class Scanner:
             self.ended = True
         elif b"\0" in data:
             self.cut = self.ended = self.zeros = True
+            data = data[: data.index(b"\0")]
         elif not in_time(self.name, self.number):
             self.cut = self.ended = True
         self.buffer = self.buffer[self.at :] + data

@@ -15,6 +15,7 @@ from .base import Finding, Inputs, error, warning
 
 LONGEST = 64 << 10  # bytes of a line that are looked at
 SMALL = 4 << 20  # a file up to this may be read at once
+MOST_INCLUDES = 1_000  # files that one deck may include, counted each time
 _BLOCK = 1 << 20
 _deadline: float | None = None
 _cut: list[Finding] = []
@@ -116,6 +117,11 @@ def not_text(inputs: Inputs, name: str) -> Finding | None:
         return error(f"{name} holds binary zeros; it is not a text that the solver can read.", file=name, line=1,
                      thing="binary", remedy="Upload the text itself; the file may be damaged or of another kind.")  # fmt: skip
     return None
+
+
+def too_many_includes(name: str, line: int) -> Finding:
+    return error(f"{name} line {line}: more than {MOST_INCLUDES:,} files are included, counted each time.", file=name, line=line,
+                 thing="includes", remedy="Look for files that include each other.")  # fmt: skip
 
 
 def byte_order_mark(inputs: Inputs, name: str, why: str) -> Finding | None:

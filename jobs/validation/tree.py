@@ -52,11 +52,11 @@ class Tree:
         other.__dict__.update(self.__dict__)
         return other
 
-    def make(self, name: str) -> None:
-        if any(char in name for char in "*?["):
-            self.patterns += (name,)
-        else:
-            self.made |= {name, *_parents([name])}
+    def make(self, *names: str) -> None:
+        patterns = [name for name in names if any(char in name for char in "*?[")]
+        plain = set(names) - set(patterns)
+        self.patterns += tuple(pattern for pattern in patterns if pattern not in self.patterns)
+        self.made |= plain | _parents(plain)
 
     def exists(self, name: str) -> bool | None:
         """A file or folder of this name: True, False, or None where nobody can know."""

@@ -64,10 +64,12 @@ Token = Word | Mark
 
 _MARKS = ("&>>", "<<<", "<<-", ";;&", "&&", "||", "|&", ";;", ";&", "<<", ">>", ">&", "<&", "<>", ">|", "&>",
           ";", "&", "|", "<", ">", "(", ")")  # fmt: skip
+_MARK = re.compile("|".join(re.escape(mark) for mark in _MARKS))
+_BLANK = re.compile(r"[^\S\n]+")
 _NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
 _PLAIN = re.compile(r"[^\s\"'`$\\;&|<>()]+")
 _BRACES = re.compile(r"([A-Za-z_]\w*)(?::?[-=]([^{}$`\"']*))?$")
-LIMIT = 256 << 10  # bytes of a script that are looked at
+LIMIT = 128 << 10  # bytes of a script that are looked at
 
 
 def tokens(text: str) -> Iterator[Token]:
@@ -91,8 +93,8 @@ class _Lexer:
         char = self.text[self.at]
         if char == "\n":
             self._newline()
-        elif char.isspace():
-            self.at += 1
+        elif blank := _BLANK.match(self.text, self.at):
+            self.at = blank.end()
         elif self.text.startswith("\\\n", self.at):
             self._skip(2)
         elif char == "#":
@@ -106,7 +108,8 @@ class _Lexer:
     def _mark(self) -> str | None:
         if self.text[self.at] in "<>" and self.text[self.at + 1 : self.at + 2] == "(":
             return None  # process substitution: part of a word
-        return next((mark for mark in _MARKS if self.text.startswith(mark, self.at)), None)
+        found = _MARK.match(self.text, self.at)
+        return found.group() if found else None
 
     def _operator(self, mark: str) -> None:
         descriptor = ""

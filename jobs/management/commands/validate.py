@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from jobs.validation import Folder, Request, Severity, run_apart, unpacked
 from jobs.validation.archives import is_archive
@@ -20,6 +20,11 @@ _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 class Command(BaseCommand):
     help = "Reads the launch command and the inputs in FOLDER; prints findings as JSON; exit 1 if one is an error."
     requires_system_checks: list[str] = []
+
+    def create_parser(self, *args: Any, **options: Any) -> CommandParser:
+        parser = super().create_parser(*args, **options)
+        parser.error = _one_line  # type: ignore[method-assign]
+        return parser
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", metavar="FOLDER", help="the inputs, as the job folder will hold them")
@@ -46,6 +51,11 @@ class Command(BaseCommand):
             sys.exit(1)
 
 
+def _one_line(message: str) -> NoReturn:
+    print(f"validate: {message}", file=sys.stderr)
+    raise SystemExit(2)
+
+
 def _request(path: Path, options: dict[str, Any]) -> Request:
     inputs = Folder(path)
     command = options["command"].replace("\r\n", "\n")
@@ -62,7 +72,7 @@ def _shown(finding: dict[str, Any]) -> dict[str, Any]:
 
 def _positive(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
-        raise ValueError(text)
+        raise ArgumentTypeError(f"wants a whole number above 0, not {text}")
     return int(text)
 
 
@@ -70,5 +80,5 @@ def _size(text: str) -> int:
     """Bytes of a size such as 16G, 16GB, 16 GiB or 17179869184."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?\s*", text, re.IGNORECASE)
     if not found:
-        raise ValueError(text)
+        raise ArgumentTypeError(f"wants a size such as 16G, not {text}")
     return int(float(found.group(1)) * _UNITS[found.group(2).lower()])

@@ -14,7 +14,7 @@ from ..base import Finding, Inputs, error, warning
 from ..paths import check_read
 from ..plan import Step
 from ..scan import Scanner
-from ..text import byte_order_mark, not_text
+from ..text import MOST_INCLUDES, byte_order_mark, not_text, too_many_includes
 from ..tree import resolve
 
 _KEPT_LINES = 400
@@ -63,6 +63,7 @@ class _Reader:
         self.inputs, self.step, self.deck = inputs, step, deck
         self.card: Card | None = None
         self.files = 0
+        self.too_many = False
 
     def file(self, name: str, above: list[str]) -> None:
         self.files += 1
@@ -93,6 +94,8 @@ class _Reader:
                 self._data(flat, scanner, number)
         if scanner.cut:
             self.deck.complete = False
+        if scanner.too_long:
+            self._too_long(name, scanner.number + 1)
         if scanner.zeros:
             self.deck.findings.append(
                 error(f"{name} holds binary zeros behind line {scanner.number}; the rest is no text that ccx can read.",
@@ -103,7 +106,7 @@ class _Reader:
         if flat.upper().startswith("*INCLUDE"):
             self._include(flat, name, number, above)
             return
-        while flat.endswith(",") and (more := scanner.line()) is not None:
+        while flat.endswith(",") and len(flat) < 10_000 and (more := scanner.line()) is not None:
             flat += re.sub(r"\s", "", more.decode("latin-1"))
         head, *rest = flat[1:].split(",")
         pairs = (part.partition("=") for part in rest)
@@ -132,8 +135,11 @@ class _Reader:
         if finding:
             self.deck.findings.append(finding)
             self.deck.complete = False
-        elif inside not in self.step.tree.inputs or inside in self.step.tree.made or self.files > 2_000:
+        elif inside not in self.step.tree.inputs or inside in self.step.tree.made:
             self.deck.complete = False
+        elif self.files > MOST_INCLUDES:
+            self.deck.findings += [] if self.too_many else [too_many_includes(name, number)]
+            self.too_many, self.deck.complete = True, False
         else:
             self.file(str(inside), [*above, name])
 

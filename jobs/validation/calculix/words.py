@@ -48,7 +48,7 @@ _NUMERIC = {"DENSITY", "EXPANSION", "CONDUCTIVITY", "SPECIFICHEAT", "NODE", "ELA
 
 
 def check(deck: Deck) -> Iterator[Finding]:
-    if not deck.cards:
+    if not deck.cards and deck.complete:
         yield error(f"{deck.name} has no keyword card (*NODE, *ELEMENT...) at all.", file=deck.name, line=1, thing="empty",
                     remedy="Upload the deck itself.")  # fmt: skip
     foreign: set[str] = set()

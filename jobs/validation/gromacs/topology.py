@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from ..base import Finding, Inputs, error
 from ..paths import check_read
 from ..plan import Step
-from ..text import byte_order_mark, lines, not_text
+from ..text import MOST_INCLUDES, byte_order_mark, lines, not_text, too_many_includes
 from ..tree import is_windows
 from .coordinates import Gro
 from .parameters import Mdp
@@ -59,6 +59,7 @@ class _Reader:
         self.directive = ""
         self.molecule = ""
         self.branches: list[bool] = []
+        self.files = 0
 
     def file(self, name: str, above: list[str]) -> None:
         if trouble := not_text(self.inputs, name):
@@ -70,7 +71,7 @@ class _Reader:
         pending = ""
         for line in lines(self.inputs, name, 3_000_000):
             text = pending + line.text.split(";")[0].strip()
-            if text.endswith("\\"):
+            if text.endswith("\\") and len(pending) < 65_536:
                 pending = text[:-1] + " "
                 continue
             pending = ""
@@ -106,7 +107,11 @@ class _Reader:
         if inside in here:
             self.top.findings.append(error(f"{name} line {number} includes {path}, which includes itself: an endless loop.", file=name,
                                            line=number, thing=path, remedy="Take one of the #include lines out."))  # fmt: skip
+        elif self.files > MOST_INCLUDES:
+            self.top.findings += [too_many_includes(name, number)] if self.files < 2 * MOST_INCLUDES else []
+            self.files = 2 * MOST_INCLUDES
         elif inside and len(here) < _DEPTH and inside not in self.step.tree.made:
+            self.files += 1
             self.file(inside, here)
             return
         elif not (inside or self.step.conditional or self.unsure or self.searched or _is_brought(path)):

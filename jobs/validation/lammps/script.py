@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from ..base import Finding, Inputs, error, warning
 from ..paths import check_read
 from ..plan import Step
-from ..text import byte_order_mark, lines, not_text
+from ..text import MOST_INCLUDES, byte_order_mark, lines, not_text, too_many_includes
 from ..tree import resolve
 
 _WORD = re.compile(r'"""(.*?)"""|"([^"]*)"|\'([^\']*)\'|(\S+)', re.S)
@@ -72,6 +72,7 @@ class _Reader:
     def __init__(self, inputs: Inputs, step: Step, script: Script, fixed: set[str]) -> None:
         self.inputs, self.step, self.script, self.fixed = inputs, step, script, fixed
         self.odd = False
+        self.files = 0
 
     def file(self, name: str, above: list[str]) -> None:
         if trouble := not_text(self.inputs, name):
@@ -89,10 +90,11 @@ class _Reader:
             if pending.count('"""') % 2 or text.count('"""') % 2:
                 pending += text + "\n"
                 in_quotes = pending.count('"""') % 2 == 1
-                if in_quotes:
+                if in_quotes and len(pending) < 1 << 20:
                     continue
+                in_quotes = False
                 text = ""
-            if text.rstrip().endswith("&"):
+            if text.rstrip().endswith("&") and len(pending) < 65_536:
                 pending += text.rstrip()[:-1] + " "
                 continue
             self._command(pending + text, name, start, above)
@@ -150,7 +152,11 @@ class _Reader:
             self.script.findings.append(error(f"{command.where} includes {path}, which includes itself: an endless loop.",
                                               file=command.file, line=command.line, thing=path,
                                               remedy="Take one of the include lines out."))  # fmt: skip
+        elif self.files > MOST_INCLUDES:
+            self.script.findings += [too_many_includes(command.file, command.line)] if self.files < 2 * MOST_INCLUDES else []
+            self.files = 2 * MOST_INCLUDES
         elif inside in self.step.tree.inputs and inside not in self.step.tree.made and len(here) < _DEPTH:
+            self.files += 1
             self.file(str(inside), here)
             return
         elif is_known(path) and not self.step.conditional:

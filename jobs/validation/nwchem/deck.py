@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from ..base import Finding, Inputs, error
 from ..paths import check_read
 from ..plan import Step
-from ..text import byte_order_mark, lines, not_text
+from ..text import MOST_INCLUDES, byte_order_mark, lines, not_text, too_many_includes
 from ..tree import resolve
 
 # Directives at the top that are closed by `end`, and those that take one line.
@@ -90,6 +90,7 @@ def read(inputs: Inputs, step: Step, name: str) -> Deck:
 class _Reader:
     def __init__(self, inputs: Inputs, step: Step, deck: Deck) -> None:
         self.inputs, self.step, self.deck = inputs, step, deck
+        self.files = 0
 
     def rows(self, name: str, above: list[str]) -> Iterator[Row]:
         if trouble := not_text(self.inputs, name):
@@ -102,7 +103,7 @@ class _Reader:
         for line in lines(self.inputs, name, 400_000):
             text = line.text.split("#")[0].rstrip() if not python else line.text
             start = start or line.number
-            if text.endswith("\\"):
+            if text.endswith("\\") and len(pending) < 65_536:
                 pending += text[:-1] + " "
                 continue
             for part in _parts(pending + text):
@@ -121,7 +122,11 @@ class _Reader:
         if inside in here:
             self.deck.findings.append(error(f"{name} line {line} includes {path}, which includes itself: an endless loop.",
                                             thing=path, remedy="Take one of the include lines out.", **at))  # type: ignore[arg-type] # fmt: skip
+        elif self.files > MOST_INCLUDES:
+            self.deck.findings += [too_many_includes(name, line)] if self.files < 2 * MOST_INCLUDES else []
+            self.files = 2 * MOST_INCLUDES
         elif inside in self.step.tree.inputs and inside not in self.step.tree.made and len(here) < _DEPTH:
+            self.files += 1
             yield from self.rows(str(inside), here)
             return
         elif not self.step.conditional:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from ..base import Finding, Inputs, error
 from ..plan import Step
-from ..text import byte_order_mark, not_text, read_small
+from ..text import MOST_INCLUDES, byte_order_mark, not_text, read_small, too_many_includes
 from ..tree import is_system, is_windows
 from .dictionary import Dictionary, parse
 
@@ -34,6 +34,8 @@ class Case:
     steps: list[Step] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     parsed: dict[str, Dictionary | None] = field(default_factory=dict)
+    included: int = 0
+    texts: dict[str, Dictionary | None] = field(default_factory=dict)  # by path, so that no file is read twice
 
     @property
     def first(self) -> Step:
@@ -79,6 +81,11 @@ class Case:
         return self.parsed[name]
 
     def _read(self, path: str, above: list[str]) -> Dictionary | None:
+        if path not in self.texts:
+            self.texts[path] = self._parse(path, above)
+        return self.texts[path]
+
+    def _parse(self, path: str, above: list[str]) -> Dictionary | None:
         if path not in self.first.tree.inputs or any(path in step.tree.made for step in self.steps):
             return None
         if trouble := not_text(self.inputs, path):
@@ -100,7 +107,12 @@ class Case:
             self.findings.append(error(f"{file} line {line} includes {name}, which includes itself: an endless loop.",
                                        remedy="Take one of the #include lines out.", **at))  # fmt: skip
             return None
+        if self.included > MOST_INCLUDES:
+            self.findings += [too_many_includes(file, line)] if self.included < 2 * MOST_INCLUDES else []
+            self.included = 2 * MOST_INCLUDES
+            return None
         if inside is not None and inside in self.first.tree.inputs:
+            self.included += 1
             return self._read(inside, above)
         if directive == "#include" and self._is_missing(file, name, inside):
             self.findings.append(self._missing(file, name, at))

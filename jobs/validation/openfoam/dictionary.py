@@ -17,7 +17,7 @@ _TOKEN = re.compile(
 )
 _OPENING, _CLOSING = "([{", ")]}"
 _NUMBER = re.compile(r"[-+]?\.?\d[\d.]*([eE][-+]?\d+)?\Z")
-MOST_TOKENS = 400_000
+MOST_TOKENS = 200_000
 DEEPEST = 60
 
 
@@ -96,6 +96,8 @@ def parse(text: str, include: Include | None = None) -> Dictionary:
     reader = _Reader(found, include)
     top = Dictionary()
     reader.read(top, 0, 0)
+    if len(found) >= MOST_TOKENS:
+        top.open, reader.problems = True, []
     top.problems = reader.problems
     return top
 
@@ -197,6 +199,7 @@ class _Reader:
                 self.read(entry.sub, depth + 1, opening.line)
             else:
                 into.open = True
+                self._problem(token.line, f"blocks that are nested more than {DEEPEST} deep", entry.key)
                 self._skip("{")
         else:
             self._values(entry, into, depth)

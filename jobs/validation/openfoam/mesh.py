@@ -25,14 +25,14 @@ _BOUNDARY = "constant/polyMesh/boundary"
 
 def check(request: Request, case: Case) -> Iterator[Finding]:
     yield from _present(case)
+    if case.ran("snappyHexMesh"):
+        yield from _surfaces(case)
     if case.ran("blockMesh"):
         for name in ("system/blockMeshDict", "constant/polyMesh/blockMeshDict"):
             if case.has(name) and (parsed := case.dictionary(name)):
                 yield from _blocks(request, case, name, parsed)
                 return
         yield from _no_dictionary(case)
-    if case.ran("snappyHexMesh"):
-        yield from _surfaces(case)
 
 
 def patches(case: Case) -> dict[str, Dictionary] | None:

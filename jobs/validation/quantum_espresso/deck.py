@@ -134,7 +134,7 @@ class _Reader:
         assert self.open is not None
         if re.search(r"\w'\w", bare) and bare.lstrip()[:1] != "'" and '"' in bare:
             return  # an apostrophe inside double quotes
-        self.deck.findings.append(error(f"{self.deck.name} line {number}: a quote is not closed in &{self.open.name}: {bare[:60]}",
+        self.deck.findings.append(error(f"{self.deck.name} line {number}: a quote is not closed in &{self.open.name} ({bare[:60]}).",
                                         file=self.deck.name, line=number, thing="'", remedy="Close the quote."))  # fmt: skip
         if bare.endswith("/"):
             self.open = None
