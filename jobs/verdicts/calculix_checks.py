@@ -62,11 +62,8 @@ class Checks:
                 "Correct the card that the message names; ccx may end with exit code 0 all the same.",
             )
         done = [row.step for row in self.rows if row.converged and self._full(row)]
-        at = (
-            f" It ended at {brief(self.rows[-1].time)} of {brief(step.period)}."
-            if self.rows and self.deck and (step := self.deck.step(self.rows[-1].step))
-            else ""
-        )
+        step = self.deck.step(self.rows[-1].step) if self.rows and self.deck else None
+        at = f" It ended at {brief(self.rows[-1].time)} of {brief(step.period)}." if step else ""
         before = at + f" Only step {max(done)} has results." if done else at + " No step is complete."
         label = Label.DIVERGED if BLOWN.search(told.text) and not STALLED.search(told.text) else Label.NOT_CONVERGED
         reason = told.text.removeprefix("*ERROR").lstrip(": ")
@@ -183,12 +180,7 @@ class Checks:
             return Verdict(Label.FINISHED, reason, (*evidence, *loose[:2]), "Right for a free body; else a support (*BOUNDARY) is missing.")
         iterated = any(row.iterations > 1 for row in self.rows)
         increments = len({(row.step, row.increment) for row in self.rows if row.converged})
-        far = (
-            f" The largest displacement ({self.frd.largest:.3g}) exceeds the size of the model ({self.frd.size:.3g}): "
-            f"check loads and units."
-            if self.frd.size and self.frd.largest > self.frd.size
-            else ""
-        )
+        far = self._far()
         if iterated:
             return Verdict(
                 Label.CONVERGED,
@@ -198,6 +190,11 @@ class Checks:
         return Verdict(
             Label.FINISHED, f"Finished: {_many(self.steps or 1, 'step')} without iterations, results written.{far}", tuple(evidence)
         )
+
+    def _far(self) -> str:
+        if not self.frd.size or self.frd.largest <= self.frd.size:
+            return ""
+        return f" The largest displacement ({self.frd.largest:.3g}) exceeds the model's size ({self.frd.size:.3g}): check loads and units."
 
     def _finish(self) -> list[Evidence]:
         return [Evidence(self.log, self.facts["finished"], "Job finished")] if self.facts.get("finished") else []

@@ -78,44 +78,19 @@ class Checks:
 
     def _blown(self) -> Verdict | None:
         fatal = [(text, at) for text, at in self.told("fatal") if BLOWN.search(text)]
-        advice = "Minimise and equilibrate first, use a smaller dt, and look at the atoms that the message names."
         if self.one["nan"]:
-            return bad(
-                self.run,
-                Label.DIVERGED,
-                f"GROMACS diverged: an energy is not a number (nan) at {self.at}",
-                [*self.line("nan"), *[at for _, at in fatal]],
-                advice,
-                self.at,
-            )
-        if self.one["em"] and "not finite" in self.one["em"][1]:
-            return bad(
-                self.run,
-                Label.DIVERGED,
-                "The minimisation broke off: the force on an atom is not finite (atoms overlap)",
-                self.line("em"),
-                "Look for atoms that lie on each other; begin with soft-core or a smaller emstep.",
-                self.at,
-            )
-        if fatal:
-            return bad(
-                self.run,
-                Label.DIVERGED,
-                f"GROMACS blew up at {self.at}: {shown(fatal[0][0], 160)}",
-                [fatal[0][1], *self.line("row")],
-                advice,
-                self.at,
-            )
-        if self.one["hot"]:
-            return bad(
-                self.run,
-                Label.DIVERGED,
-                f"GROMACS diverged: a temperature of {self.one['hot'][2]:.3g} K",
-                self.line("hot"),
-                advice,
-                self.at,
-            )
-        return None
+            reason = f"GROMACS diverged: an energy is not a number (nan) at {self.at}"
+        elif self.one["em"] and "not finite" in self.one["em"][1]:
+            reason = "The minimisation broke off: the force on an atom is not finite (atoms overlap)"
+        elif fatal:
+            reason = f"GROMACS blew up at {self.at}: {shown(fatal[0][0], 160)}"
+        elif self.one["hot"]:
+            reason = f"GROMACS diverged: a temperature of {self.one['hot'][2]:.3g} K"
+        else:
+            return None
+        evidence = [*self.line("nan"), *self.line("em"), *[at for _, at in fatal], *self.line("hot"), *self.line("row")]
+        advice = "Minimise and equilibrate first, use a smaller dt or emstep, and look for atoms that lie on each other."
+        return bad(self.run, Label.DIVERGED, reason, evidence, advice, self.at)
 
     def _fatal(self) -> Verdict | None:
         fatal, errors, warnings = self.told("fatal"), self.told("error"), self.told("warning")

@@ -59,35 +59,20 @@ class Checks:
         if not self.one["errors"]:
             return None
         number, text = self.one["errors"][0]
-        evidence = [Evidence(self.log, number, text), *self.line("row")]
         place = self.deck.line_of(self.one["command"]) if self.deck else None
-        evidence += [place] if place else []
+        evidence = [Evidence(self.log, number, text), *self.line("row"), *([place] if place else [])]
         command = f" (last command: {shown(self.one['command'], 80)})" if self.one["command"] else ""
-        told = text.removeprefix("ERROR").lstrip(": ")
+        told, label = text.removeprefix("ERROR").lstrip(": "), Label.INCOMPLETE
         if BLOWN.search(text):
-            return bad(
-                self.run,
-                Label.DIVERGED,
-                f"LAMMPS blew up at {self.at}: {told}",
-                evidence,
-                "Smaller timestep, a minimisation before the run, or look for atoms that overlap.",
-                self.at,
-            )
-        if MEMORY.search(text):
-            return bad(
-                self.run,
-                Label.INCOMPLETE,
-                f"LAMMPS ran out of memory: {told}{command}",
-                evidence,
-                "Choose a coretype with more memory, more nodes, or a smaller model.",
-            )
-        return bad(
-            self.run,
-            Label.INCOMPLETE,
-            f"LAMMPS stopped at {self.at}: {told}{command}",
-            evidence,
-            "Correct that line of the input; a style that is unknown belongs to a package that this build lacks.",
-        )
+            label, reason = Label.DIVERGED, f"LAMMPS blew up at {self.at}: {told}"
+            advice = "Smaller timestep, a minimisation before the run, or look for atoms that overlap."
+        elif MEMORY.search(text):
+            reason = f"LAMMPS ran out of memory: {told}{command}"
+            advice = "Choose a coretype with more memory, more nodes, or a smaller model."
+        else:
+            reason = f"LAMMPS stopped at {self.at}: {told}{command}"
+            advice = "Correct that line of the input; a style that is unknown belongs to a package that this build lacks."
+        return bad(self.run, label, reason, evidence, advice, self.at)
 
     def _blown(self) -> Verdict | None:
         one = self.one

@@ -17,7 +17,7 @@ from .text import number as to_number
 
 FAILED = re.compile(
     r"(?i)calculation failed to converge|failed to converge|!! warning: .* failed|iterations? (?:did )?not converge|no "
-    r"convergence|not converged after|Maximum number of iterations exceeded"
+    r"convergence|not converged after"
 )
 ENERGY = re.compile(
     r"(?i)^Total (?:SCF|DFT|MP2|CCSD(?:\(T\))?|\S+) energy\b|total energy\b.*=|^(?:CCSD|CCSD\(T\)|MP2) +total energy|Total DFT energy"
@@ -47,6 +47,7 @@ _WORDS = frozenset(
         b"maxi",
     )
 )
+_INDENT = b" " * 14  # of a row of the scf table
 GNORM, DELTA, GMAX = "scf gradient norm", "dft energy change", "largest force (Gmax)"
 
 
@@ -66,10 +67,13 @@ class NwLog(Log):
     def lines(self, first: int, found: list[bytes]) -> None:
         """Most lines are orbitals and coordinates, which nobody asks for; they are passed over at once."""
         for number, line in enumerate(found, first):
+            if not line:
+                self.dashes = False
+                continue
             start = line.lstrip()[:4]
             if (
                 start in _WORDS or self.dashes or self.wanted or self.echo or line[:1] == b"@" or start[:2] == b"d="
-                or (b"D" in line and line[:6] == b"      ") or b"onverg" in line or b"ailed" in line or b"energy" in line or b"memory" in line or b"NaN" in line
+                or (line[:14] == _INDENT and b"D" in line) or b"onverg" in line or b"ailed" in line or b"energy" in line or b"memory" in line or b"NaN" in line
             ):  # fmt: skip
                 self.line(number, line)
 
@@ -85,7 +89,7 @@ class NwLog(Log):
             self._stepped(number, raw)
         elif raw[:4] == b" d= " and (match := _DFT.match(raw)):
             self._iterated(DELTA, match[3], number, raw)
-        elif raw[:6] == b"      " and (scf := _SCF.match(raw)):
+        elif raw[:14] == _INDENT and (scf := _SCF.match(raw)):
             self._iterated(GNORM, scf[3], number, raw)
         elif b"NaN" in raw:
             self._nan(number, shown(raw))
@@ -151,11 +155,11 @@ class NwLog(Log):
             self.step = None
         elif text.startswith("Total times"):
             one["total"] = number
-        elif FAILED.search(text):
+        elif ("onverge" in text or "failed" in text) and FAILED.search(text):
             if len(one["failed"]) < 12:
                 one["failed"].append([number, text])
             self.alarm("error", text, number, text, diverging=False)
-        elif ENERGY.search(text):
+        elif "energy" in text and ENERGY.search(text):
             one["energy"] = [number, text]
             self._nan(number, text)
         elif text.startswith("Optimization converged"):

@@ -151,16 +151,8 @@ def _without_solver(run: Run, found: list[dict[str, Any]]) -> Verdict:
         )
         reason = run.told if not run.ending.clean else (run.troubles[0].text if run.troubles else run.told)
         return bad(run, Label.INCOMPLETE, f"{posixpath.basename(wanted[-1]) if wanted else 'The solver'} left no output: {reason}", left)
-    meshes = [one for one in found if one["mesh"]]
-    if meshes:
-        told = Evidence(meshes[-1]["file"], *meshes[-1]["mesh"])
-        return bad(
-            run,
-            Label.INCOMPLETE,
-            f"checkMesh found faults: {told.text}",
-            [told],
-            "Look at the faults that checkMesh names before you compute on this mesh.",
-        )
+    if meshes := [one for one in found if one["mesh"]]:
+        return _faulty_mesh(run, meshes[-1])
     last = found[-1]
     if not last["end"] and not run.ending.clean:
         return bad(run, Label.INCOMPLETE, f"{last['exec']} did not come to its end. {run.told}", run.troubles)
@@ -170,6 +162,12 @@ def _without_solver(run: Run, found: list[dict[str, Any]]) -> Verdict:
         f"Finished: {names}. No solver was asked for.",
         (Evidence(last["file"], last["end"] or last["line"], "End" if last["end"] else last["exec"]),),
     )
+
+
+def _faulty_mesh(run: Run, one: dict[str, Any]) -> Verdict:
+    told = Evidence(one["file"], *one["mesh"])
+    advice = "Look at the faults that checkMesh names before you compute on this mesh."
+    return bad(run, Label.INCOMPLETE, f"checkMesh found faults: {told.text}", [told], advice)
 
 
 def _failed_before(run: Run, earlier: list[dict[str, Any]], verdict: Verdict) -> Verdict:

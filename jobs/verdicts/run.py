@@ -111,13 +111,8 @@ def unseen(run: Run, solver: str, targets: Iterable[str] = ()) -> Verdict:
     if run.ending.memory_killed or not run.ending.clean or run.ending.exit_code is None:
         return bad(run, Label.INCOMPLETE, f"{run.told} {_nothing(solver, empty)}", evidence or last_line(run))
     if run.troubles:
-        return bad(
-            run,
-            Label.INCOMPLETE,
-            f"{run.troubles[0].text}. {_nothing(solver, empty)}",
-            evidence,
-            "Exit 0 hides it: end the script at the first error (`set -e`, &&).",
-        )
+        advice = "Exit 0 hides it: end the script at the first error (`set -e`, &&)."
+        return bad(run, Label.INCOMPLETE, f"{run.troubles[0].text}. {_nothing(solver, empty)}", evidence, advice)
     if empty:
         return bad(
             run,

@@ -82,7 +82,7 @@ def words(folder: Files, name: str, limit: int = 4 << 20) -> str:
 def shown(line: bytes | str, limit: int = SHOWN) -> str:
     """A line for people: printable, stripped, short."""
     text = line[: 4 * limit].decode("utf-8", "replace") if isinstance(line, bytes) else line
-    text = " ".join(_UNPRINTABLE.sub("", text).split())
+    text = " ".join((text if text.isprintable() else _UNPRINTABLE.sub("", text)).split())
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
