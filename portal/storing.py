@@ -27,6 +27,8 @@ from jobs.models.installation import public_id
 SPARE = 64 << 20
 """Bytes that stay free on the portal's disk whatever is uploaded."""
 PIECE = 1 << 20
+OLD = timedelta(days=7)
+"""Age after which an unfinished upload is dropped."""
 
 
 class NoRoom(Exception):
@@ -49,6 +51,7 @@ def begin(owner: Any, name: str, size: int, mode: int = 0o644) -> Upload:
     """A new upload. Raises NoRoom before a byte is taken."""
     folder = Path(settings.UPLOADS_DIR)
     folder.mkdir(parents=True, exist_ok=True)
+    _forget_old(owner)
     room = max(0, shutil.disk_usage(folder).free - SPARE - _promised())
     if size > room:
         raise NoRoom(size, room)
@@ -126,6 +129,12 @@ def drop(upload: Upload) -> None:
 
 def part_of(upload: Upload) -> Path:
     return Path(settings.UPLOADS_DIR) / f"{upload.public_id}.part"
+
+
+def _forget_old(owner: Any) -> None:
+    """Drop what this owner began long ago and never finished."""
+    for upload in Upload.objects.filter(owner=owner, file__isnull=True, made__lt=timezone.now() - OLD):
+        drop(upload)
 
 
 def _promised() -> int:

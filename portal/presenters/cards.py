@@ -8,11 +8,12 @@ from decimal import Decimal
 from jobs import lifecycle, logs
 from jobs.lifecycle import Tone
 from portal import words
+from portal.forms import fixes
 
 from . import endings
 from .facts import Facts
 from .text import clock_of, plural
-from .values import Row
+from .values import Row, verdict_badge
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,9 @@ def last_lines(facts: Facts, count: int = 12) -> LastLines | None:
 
 
 # --- findings and verdict ---------------------------------------------------------------------------------------------
+FIX_SIGN = ":::"  # between the code of a fix and the file it is for
+
+
 @dataclass(frozen=True)
 class FindingRow:
     word: str
@@ -148,6 +152,8 @@ class FindingRow:
     message: str
     remedy: str
     thing: str = ""
+    fix: str = ""  # what a post says to have it fixed: "fix:CODE:::FILE"
+    fix_word: str = ""
 
 
 def findings(facts: Facts) -> list[FindingRow]:
@@ -163,6 +169,7 @@ def _finding(finding: dict) -> FindingRow:
     bad = finding["severity"] == "error"
     line = f"line {finding['line']}" if finding.get("line") else ""
     file = finding.get("file") or ("command" if line else "")
+    word = fixes.word_of(finding.get("fix"), finding.get("file"))
     return FindingRow(
         "Error" if bad else "Warning",
         Tone.FAIL if bad else Tone.LOOK,
@@ -171,6 +178,8 @@ def _finding(finding: dict) -> FindingRow:
         finding["message"],
         finding.get("remedy") or "",
         finding.get("thing") or "",
+        f"fix:{finding['fix']}{FIX_SIGN}{finding['file']}" if word else "",
+        word,
     )
 
 
@@ -185,8 +194,6 @@ class VerdictCard:
 
 def verdict(facts: Facts) -> VerdictCard | None:
     """What the output says of the result; for a completed job without one, that exit 0 proves nothing."""
-    from .values import verdict_badge
-
     badge, detail = verdict_badge(facts.job), facts.job.verdict_detail
     if badge is None and facts.work.status != lifecycle.COMPLETED:
         return None

@@ -22,7 +22,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from jobs import lifecycle
 from jobs.models import AuditEntry, Coretype, SoftwareVersion, StoredFile, Workload
 from portal import samples, storing, words
-from portal.forms import InputRow, JobForm, read_inputs
+from portal.forms import InputRow, JobForm, fixes, read_inputs
 from portal.forms import draft as drafts
 from portal.forms.job import check_inputs, fresh, new_key, rows_of
 from portal.forms.names import clean_path
@@ -64,6 +64,8 @@ def new(request: HttpRequest) -> HttpResponse:
     if action == "review" and request.htmx:  # type: ignore[attr-defined]
         filled.form.is_valid()
         return render(request, "jobs/_review.html", {"review": review.review(filled.form, filled.inputs)})
+    if action.startswith("fix:"):
+        return _fix(request, filled, action.removeprefix("fix:"))
     if action.startswith("remove:"):
         filled.inputs = [row for row in filled.inputs if row.key != action.removeprefix("remove:")]
     return _page(request, filled)
@@ -158,6 +160,16 @@ def _check(request: HttpRequest, filled: Filled) -> HttpResponse:
     if request.htmx:  # type: ignore[attr-defined]
         return render(request, "jobs/_check.html", {**context, "form": filled.form, "inputs": filled.inputs})
     return _page(request, filled, **context)
+
+
+def _fix(request: HttpRequest, filled: Filled, asked: str) -> HttpResponse:
+    """Mend one finding, then check again."""
+    code, _, name = asked.partition(cards.FIX_SIGN)
+    trouble = fixes.apply(code, name, filled.inputs, request.user)
+    check_inputs(filled.inputs)
+    if trouble:
+        filled.notes.append(trouble)
+    return _check(request, filled)
 
 
 def _save(request: HttpRequest, filled: Filled, action: str) -> HttpResponse:

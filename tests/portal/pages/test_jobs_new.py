@@ -6,6 +6,7 @@ import factories
 import pytest
 import scenes
 from django.core.exceptions import ValidationError
+from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from jobs import lifecycle
@@ -174,6 +175,32 @@ def test_check_finds_what_validating_input_would(signed, owner, filled):
     html = signed.post("/jobs/new/", data, headers={"HX-Request": "true"}).content.decode()
     assert "missing.py" in html
     assert "run.sh" in html
+    assert not Workload.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_finding_is_mended_with_one_click(signed, owner, filled):
+    deck = scenes.file(owner, "run.sh", b"#!/bin/bash\r\necho hi\r\n")
+    data = {**filled, "command": "bash run.sh", "input": deck.public_id}
+    html = signed.post("/jobs/new/", {**data, "action": "check"}, headers={"HX-Request": "true"}).content.decode()
+    assert 'value="fix:unix-line-ends:::run.sh"' in html
+    mended = signed.post("/jobs/new/", {**data, "action": "fix:unix-line-ends:::run.sh"}).content.decode()
+    fresh = StoredFile.objects.latest("pk")
+    assert f'value="{fresh.public_id}"' in mended
+    assert f'value="{deck.public_id}"' not in mended.replace(f'<option value="{deck.public_id}"', "")
+    assert "Windows" not in mended
+    assert default_storage.open(fresh.key).read() == b"#!/bin/bash\necho hi\n"
+    assert default_storage.open(deck.key).read() == b"#!/bin/bash\r\necho hi\r\n"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("action", ["fix:unix-line-ends:::other", "fix:nonsense:::run.sh", "fix:rename:../x:::run.sh", "fix:", "remove:x", "what"])
+def test_fixes_that_can_not_be_change_nothing(signed, owner, filled, action):
+    deck = scenes.file(owner, "run.sh", b"x")
+    answer = signed.post("/jobs/new/", {**filled, "command": "bash run.sh", "input": deck.public_id, "action": action})
+    assert answer.status_code == 200
+    assert f'value="{deck.public_id}"' in answer.content.decode()
+    assert StoredFile.objects.count() == 1
     assert not Workload.objects.exists()
 
 

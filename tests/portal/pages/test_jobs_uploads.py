@@ -6,10 +6,12 @@ import base64
 import hashlib
 import shutil
 from collections import namedtuple
+from datetime import timedelta
 
 import pytest
 from django.core.files.storage import default_storage
 from django.test import Client
+from django.utils import timezone
 
 from jobs.models import StoredFile, Upload
 from portal import storing
@@ -148,3 +150,13 @@ def test_what_died_before_its_row_was_written_is_finished_when_asked_again(signe
         patch(signed, address, 0, b"0123")
     monkeypatch.setattr(storing, "_finish", real)
     assert signed.head(address, headers=TUS)["Headrace-File"] == StoredFile.objects.get().public_id
+
+
+@pytest.mark.django_db
+def test_what_nobody_finished_is_dropped_after_a_week(signed, owner):
+    old, new = (create(signed, name, 4)["Location"] for name in ("old", "new"))
+    patch(signed, old, 0, b"01")
+    Upload.objects.filter(name="old").update(made=timezone.now() - timedelta(days=8))
+    create(signed, "third", 4)
+    assert signed.head(old).status_code == 404
+    assert signed.head(new).status_code == 200
