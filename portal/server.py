@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 
 TURN = 64  # sends after which the loop gets a turn, so that one long row of sends starves nobody
 LEAVE_SECONDS = 4.0  # what requests get to end when the server is told to stop
+PATIENCE = 30  # seconds that a handshake may take: after a restart every open page comes back at once
 GOING_AWAY = 1001
 
 
@@ -95,7 +96,8 @@ def serve(application: Any, host: str, port: int, **options: Any) -> int:
     _allow_many_files()
     endpoints = [f"{one}:backlog=1024" for one in build_endpoint_description_strings(host=host, port=port)]
     daphne.server.HTTPFactory, daphne.server.WebSocketFactory = Requests, Sockets  # it takes them from there only
-    server = Server(application, endpoints=endpoints, server_name="", **options)
+    patience = {"websocket_handshake_timeout": PATIENCE, "websocket_connect_timeout": PATIENCE}
+    server = Server(application, endpoints=endpoints, server_name="", **patience, **options)
     server.run()
     return int(server.failed)
 

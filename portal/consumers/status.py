@@ -63,14 +63,15 @@ class JobSocket(Socket):
         )
 
     async def _moved(self, news: live.News, topic: str, shown: Shown) -> int:
-        """Waits for news, or until an active job is to be told again; the version to show, 0 if the news don't say."""
-        while not (moved := await news.next(REFRESH if shown.living else HEARTBEAT)):
-            if moved is None:
-                raise Left(AGAIN)
-            if shown.living:
+        """Waits for news of a version not shown yet, or until an active job is to be told again; 0 if they don't say of which."""
+        while (moved := await news.next(REFRESH if shown.living else HEARTBEAT)) is not None:
+            if moved and is_new(moved[topic], shown.version):
+                return int(moved[topic].get("version") or 0)
+            if not moved and shown.living:
                 return shown.version
-            await self.send_text(NOTHING)
-        return int(moved[topic].get("version") or 0)
+            if not moved:
+                await self.send_text(NOTHING)
+        raise Left(AGAIN)
 
 
 class RowsSocket(Socket):
@@ -87,9 +88,10 @@ class RowsSocket(Socket):
             if self.topics:
                 await self._send_rows(list(self.topics.values()), news)
             while (moved := await news.next(HEARTBEAT)) is not None:
-                if moved:
-                    await self._send_rows([self.topics[topic] for topic in moved if topic in self.topics], news)
-                else:
+                fresh = [self.topics[topic] for topic, facts in moved.items() if is_new(facts, news.seen.get(topic, 0))]
+                if fresh:
+                    await self._send_rows(fresh, news)
+                elif not moved:
                     await self.send_text(NOTHING)
         raise Left(AGAIN)
 
@@ -101,6 +103,12 @@ class RowsSocket(Socket):
                 news.seen[topic] = versions.get(public_id, 0)
         if html:
             await self.send_text(html)
+
+
+def is_new(facts: dict[str, Any], seen: int) -> bool:
+    """Whether news tell of something not shown yet: the same may come from the domain and from the guard."""
+    version = facts.get("version")
+    return not version or version > seen
 
 
 @in_thread

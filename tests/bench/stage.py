@@ -24,10 +24,10 @@ LOOPS = 100  # connections that are opened at a time
 
 
 @contextmanager
-def portal(jobs: int = 1, broker: bool = True):
-    """A portal with running jobs, and a broker unless one process is enough."""
+def portal(jobs: int = 1, broker: bool = True, status: str = "running"):
+    """A portal with jobs in a status, and a broker unless one process is enough."""
     with tempfile.TemporaryDirectory(prefix="headrace-bench-") as folder, _broker(Path(folder), broker) as redis:
-        yield prepare(Path(folder), redis, jobs)
+        yield prepare(Path(folder), redis, jobs, status)
 
 
 @contextmanager

@@ -30,7 +30,7 @@ owner = factories.user("owner")
 kind = factories.coretype(backend="local")
 jobs = []
 for number in range(int(sys.argv[1])):
-    work = factories.job(owner, coretype=kind, status="running", name=f"job {number}").workload
+    work = factories.job(owner, coretype=kind, status=sys.argv[2], name=f"job {number}").workload
     token = f"hr000000-job-{work.public_id}-1"
     Cluster.objects.create(workload=work, attempt=1, token=token, secret_hash=tokens.hash_of("secret"), backend="local", coretype=kind,
                            nodes_wanted=1, cores=1, price=1, asked=timezone.now(), up=timezone.now(), started=timezone.now())
@@ -83,8 +83,8 @@ class Portal:
         return {"Cookie": f"sessionid={self.session}"}
 
 
-def prepare(folder: Path, redis: str = "", jobs: int = 1) -> Portal:
-    made = json.loads(_run(PREPARE, _environment(folder, redis), str(jobs)))
+def prepare(folder: Path, redis: str = "", jobs: int = 1, status: str = "running") -> Portal:
+    made = json.loads(_run(PREPARE, _environment(folder, redis), str(jobs), status))
     return Portal(folder, redis, [tuple(job) for job in made["jobs"]], made["session"])
 
 

@@ -104,6 +104,19 @@ async def test_a_rendering_older_than_the_news_is_made_anew(work, rendered, owne
                 pass
 
 
+async def test_the_same_news_twice_are_one_push(work, rendered, owner):
+    session = await sync_to_async(session_of)(owner)
+    async with viewing(f"/live/jobs/{work.public_id}/", session) as viewer, viewing(f"/live/jobs/?ids={work.public_id}", session) as rows:
+        await viewer.text()
+        await rows.text()
+        await sync_to_async(touch)(work)
+        await viewer.text()
+        await rows.text()
+        live.hub.publish(work.topic, {"version": work.version})
+        assert await viewer.receive_nothing(0.1)
+        assert await rows.receive_nothing(0.1)
+
+
 async def test_a_lost_membership_closes_the_page(work, rendered, member, wing):
     session = await sync_to_async(session_of)(member)
     async with viewing(f"/live/jobs/{work.public_id}/", session) as viewer:
