@@ -115,6 +115,7 @@ STOPPED = "Results up to the last save are usable."
 _MISSING = re.compile(r"(?:^|[\s:])([^\s:]+): (?:command )?not found\s*$", re.M)
 _NO_FILE = re.compile(r"(?:^|: )([^\s:]+): (?:cannot execute: required file not found|No such file or directory)\s*$", re.M)
 _LIBRARY = re.compile(r"error while loading shared libraries: (\S+?):")
+_INTERPRETER = re.compile(r"(?:^|: )([^\s:]+): (?:cannot execute: required file not found|[^\n]*bad interpreter)", re.M)
 _REFUSED = re.compile(r"(?:^|: )([^\s:]+): (Permission denied|Is a directory|cannot execute binary file[^\n]*|bad interpreter[^\n]*)", re.M)
 
 
@@ -200,6 +201,12 @@ def _exact(code: int | None, text: str, who: str) -> Explanation | None:
         return Explanation(
             f"{who} needs the library {library[1]}, which is not there (exit code 127).",
             "Choose a version that was built for this system, or bring the library along and set LD_LIBRARY_PATH.",
+        )
+    interpreter = _INTERPRETER.search(text) if code in (126, 127) else None
+    if interpreter:
+        return Explanation(
+            f"{interpreter[1]} could not be started (exit code {code}): the interpreter that its first line names is not there.",
+            "Has the script Windows line ends (CRLF)? Convert them, or start it as `bash NAME`.",
         )
     missing = (_MISSING.findall(text) or _NO_FILE.findall(text)) if code == 127 else []
     if missing:

@@ -18,7 +18,7 @@ from .live import Live, Log, parse
 from .run import Run, bad, tempered, unseen, worst
 from .sources import Part, logs, parts
 
-SIGNATURE = re.compile(rb"^LAMMPS \(", re.M)
+SIGNATURE = re.compile(rb"^LAMMPS \(|^ERROR(?: on proc \d+)?: .*\.cpp:\d+\)", re.M)
 
 
 def judge(folder: Files, ending: Ending, command: str, log: str | None) -> Verdict:

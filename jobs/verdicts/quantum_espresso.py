@@ -124,7 +124,9 @@ class _Seen:
         if not self.one["errors"]:
             return None
         evidence = [Evidence(self.log, number, text) for number, text in self.one["errors"][:3]]
-        text = shown(self.one["errors"][0][1], 240)
+        evidence += self.line("hint")
+        hint = f" ({self.one['hint'][1]})" if self.one["hint"] else ""
+        text = shown(self.one["errors"][0][1], 240) + hint
         if MEMORY.search(text):
             return bad(
                 self.run,

@@ -72,7 +72,7 @@ class QeLog(Log):
     def _begin(self, number: int, name: str) -> None:
         if len(self.runs) < 60:
             self.runs.append({"program": name, "line": number, "kind": "", "threshold": None, "accuracy": None, "scf": 0, "scf_line": None, "missed": None, "ions": None, "ended": None,
-                              "bands": None, "done": 0, "errors": [], "restart": None, "eigen": 0, "nan": None, "energy": None, "input": ""})  # fmt: skip
+                              "bands": None, "done": 0, "errors": [], "restart": None, "eigen": 0, "nan": None, "hint": None, "energy": None, "input": ""})  # fmt: skip
         self.iteration = 0
 
     def _head(self, number: int, text: str) -> None:
@@ -138,6 +138,8 @@ class QeLog(Log):
         one = self.run
         if "restart disabled" in text or "needed files not found" in text:
             one["restart"] = one["restart"] or [number, text]
+        elif text.startswith("xml ") and "not found" in text:
+            one["hint"] = [number, text]
         elif "eigenvalues not converged" in text:
             one["eigen"] += 1
         elif text.startswith("End of band structure calculation"):
@@ -168,5 +170,5 @@ _KEYS = {
     b"Prog": QeLog._head, b"JOB ": QeLog._done, b"esti": QeLog._estimated, b"iter": QeLog._iterate, b"scf ": QeLog._threshold, b"%%%%": QeLog._opened,
     b"!   ": QeLog._energy, b"!\ttot": QeLog._energy, b"tota": QeLog._energy,
     **dict.fromkeys((b"conv", b"Conv", b"No c", b"no c", b"EXX ", b"bfgs", b"Damp", b"The ", b"Maxi", b"Calc"), QeLog._cycle),
-    **dict.fromkeys((b"rest", b"need", b"c_ba", b"End ", b"Read", b"Self", b"Band", b"BFGS", b"Mole", b"Lang", b"STOP"), QeLog._other),
+    **dict.fromkeys((b"rest", b"need", b"c_ba", b"End ", b"Read", b"Self", b"Band", b"BFGS", b"Mole", b"Lang", b"STOP", b"xml "), QeLog._other),
 }  # fmt: skip

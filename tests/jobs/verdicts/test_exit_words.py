@@ -50,6 +50,15 @@ def test_a_lost_x_bit_is_named():
     assert "./solver.x" in explain(Ending(126), "./solver.x", "bash: line 1: ./solver.x: Permission denied").sentence
 
 
+def test_a_script_with_windows_line_ends_is_not_called_a_missing_command():
+    told = explain(Ending(127), "./run.sh", "bash: line 1: ./run.sh: cannot execute: required file not found")
+    assert "./run.sh" in told.sentence and "interpreter" in told.sentence and "CRLF" in told.advice
+    assert (
+        "interpreter"
+        in explain(Ending(126), "", "bash: line 1: ./a.py: /usr/bin/pithon: bad interpreter: No such file or directory").sentence
+    )
+
+
 def test_killed_for_memory_says_so():
     told = explain(Ending(137, memory_killed=True))
     assert "memory" in told.sentence and "memory" in told.advice
