@@ -22,10 +22,13 @@ class Purse:
 
 
 def budgets_of(user: Any) -> QuerySet[Budget]:
-    """The budgets that apply to a person: their own, those of their projects, the organization's. Those in use first."""
+    """The budgets that apply to a person: their own, those of their projects, the organization's. Those in use first.
+
+    No row comes twice: a person is in a project once, and a budget has one target.
+    """
     mine = Q(project__memberships__user=user) | Q(member=user) | Q(member__isnull=True, project__isnull=True)
     latest = Workload.objects.filter(owner=user, project=OuterRef("project")).order_by("-pk").values("pk")[:1]
-    found = Budget.objects.filter(mine).select_related("project", "member").distinct().annotate(latest=Subquery(latest))
+    found = Budget.objects.filter(mine).select_related("project", "member").annotate(latest=Subquery(latest))
     latest_first, with_project, own = (F(name).desc(nulls_last=True) for name in ("latest", "project", "member"))
     return found.order_by("-active", latest_first, with_project, own, "pk")
 

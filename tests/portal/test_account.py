@@ -184,3 +184,38 @@ def test_the_purse_costs_one_query_and_nobody_else_has_one(client, owner, wing, 
     assert 'id="purse"' not in client.get("/signin/").content.decode()
     client.force_login(factories.user("alone"))
     assert 'id="purse"' not in client.get("/account/").content.decode()
+
+
+def test_a_page_that_is_not_there_says_so_in_the_shell(client, owner):
+    client.force_login(owner)
+    answer = client.get("/nowhere/")
+    assert answer.status_code == 404
+    assert "There is nothing here" in answer.content.decode()
+    assert 'id="purse"' in answer.content.decode() or "mainnav" in answer.content.decode()
+    client.logout()
+    assert client.get("/nowhere/").status_code == 404
+
+
+def test_what_is_not_allowed_says_why(client, owner, wing):
+    client.force_login(owner)
+    answer = client.post(f"/projects/{wing.code}/", {"user": "x"})
+    assert answer.status_code == 403
+    assert "Only a lead of the project and admins may do this." in answer.content.decode()
+
+
+def test_a_form_from_an_old_page_is_told_what_to_do(owner):
+    from django.test import Client
+
+    answer = Client(enforce_csrf_checks=True).post("/signin/", {"username": "owner", "password": "secret"})
+    assert answer.status_code == 403
+    assert "load the page again" in answer.content.decode()
+
+
+def test_the_page_for_a_bug_needs_nothing_that_may_be_broken(client, owner, monkeypatch, django_assert_num_queries):
+    from django.template.loader import render_to_string
+
+    with django_assert_num_queries(0):
+        page = render_to_string("500.html")
+    assert "jobs that run go on running" in page
+    assert "<style" not in page
+    assert "style=" not in page

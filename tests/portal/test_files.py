@@ -194,9 +194,10 @@ def test_jobs_that_are_over_keep_the_file_until_the_last_is_gone(signed, owner, 
     assert "deck.inp" not in signed.get("/files/").content.decode().split('id="files-list"')[1]
     assert default_storage.exists(deck.key)
     assert work.clone(owner).job.inputs.get().file == deck
+    Workload.objects.exclude(pk=work.pk).delete()
     assert stored.forget_unused(owner) == 0
-    Workload.objects.all().delete()
-    assert stored.forget_unused(owner) == 1
+    signed.post(f"/jobs/{work.public_id}/delete/")
+    assert not StoredFile.objects.filter(pk=deck.pk).exists()
     assert not default_storage.exists(deck.key)
 
 
