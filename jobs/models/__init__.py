@@ -8,9 +8,9 @@ from .cluster import Cluster, Node, Stray
 from .fields import MoneyField, micros
 from .file import StoredFile, Upload
 from .installation import Installation, Outage, Turn
-from .job import Check, Job, JobInput
+from .job import Check, Job, JobInput, Tag
 from .project import Membership, Project
-from .token import ApiToken, Scope
+from .token import ApiToken, Once, Scope
 from .workload import Change, Event, Workload, advance, touch
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Membership",
     "MoneyField",
     "Node",
+    "Once",
     "Outage",
     "Project",
     "Region",
@@ -39,6 +40,7 @@ __all__ = [
     "StoredFile",
     "Stray",
     "Strictness",
+    "Tag",
     "Turn",
     "Unit",
     "Upload",

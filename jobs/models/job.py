@@ -28,6 +28,8 @@ class Job(models.Model):
     pipefail = models.BooleanField(default=True)
     stop_when_diverging = models.BooleanField(default=False)
     checked = models.ForeignKey("jobs.Check", models.SET_NULL, null=True, related_name="jobs")
+    description = models.TextField(blank=True)
+    custom_fields = models.JSONField(default=dict, help_text="What its owner notes of it: name and value")
     verdict = models.CharField(max_length=20, blank=True)
     verdict_detail = models.JSONField(default=dict)
     outputs_deleted = models.DateTimeField(null=True)
@@ -50,6 +52,7 @@ class Job(models.Model):
             environment=self.environment,
             pipefail=self.pipefail,
             stop_when_diverging=self.stop_when_diverging,
+            description=self.description,
         )
         JobInput.objects.bulk_create(
             [JobInput(job=copy, file=use.file, name=use.name, unpack=use.unpack, order=use.order) for use in self.inputs.all()]
@@ -75,6 +78,25 @@ class JobInput(models.Model):
 
     class Meta:
         ordering = ["order", "pk"]
+
+
+class Tag(models.Model):
+    """A word that people find jobs by; told apart without regard to upper and lower case."""
+
+    job = models.ForeignKey(Job, models.CASCADE, related_name="tags")
+    name = models.CharField(max_length=80)
+    normalized = models.CharField(max_length=80)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [models.UniqueConstraint(fields=["job", "normalized"], name="one_tag_a_job")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @staticmethod
+    def normal(name: str) -> str:
+        return name.strip().casefold()[:80]
 
 
 class Check(models.Model):

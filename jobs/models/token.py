@@ -1,4 +1,4 @@
-"""Tokens with which programs sign in: shown once, stored hashed, named, scoped, expiring."""
+"""Tokens with which programs sign in: shown once, stored hashed, named, scoped, expiring; and what was asked for only once."""
 
 from __future__ import annotations
 
@@ -53,6 +53,27 @@ class ApiToken(models.Model):
         if token and (token.last_used is None or now - token.last_used > SEEN_EVERY or token.last_from != address):
             cls.objects.filter(pk=token.pk).update(last_used=now, last_from=address)
         return token
+
+
+class Once(models.Model):
+    """A request that must not be done twice: who asked, for what, by which key, and what came of it.
+
+    The row is written in the transaction of the deed, so a second request with the key waits for the first, or finds it.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    action = models.CharField(max_length=40)
+    key = models.CharField(max_length=64, help_text="SHA-256 of what the client sent as Idempotency-Key")
+    body = models.CharField(max_length=64, help_text="SHA-256 of the request's body")
+    target = models.CharField(max_length=8, blank=True, help_text="Public id of what came of it")
+    made = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "action", "key"], name="one_deed_a_key")]
+        indexes = [models.Index(fields=["user", "made"])]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.target}"
 
 
 def digest_of(text: str) -> str:
