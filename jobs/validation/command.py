@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from . import programs, ranks, solvers, syntax, text
+from . import programs, programs_named, ranks, solvers, syntax, text
 from .base import Finding, Request, error, mode_of, nearest, warning
 from .paths import check_read, check_written, spot
 from .plan import Plan, Step, script_text
@@ -35,6 +35,7 @@ def check(request: Request, plan: Plan) -> Iterator[Finding]:
         if not step.conditional:
             yield from _step(request, plan, step)
     yield from _background(plan)
+    yield from programs_named.check(plan)
 
 
 def _pasted(command: str) -> Iterator[Finding]:
@@ -118,6 +119,13 @@ def _startable(request: Request, plan: Plan, step: Step, name: str) -> Iterator[
         yield error(f"{spot(step.file, step.line)} starts {name}, which is not executable.", file=name, thing=name,
                     remedy=f"Set the permission: chmod +x {name}.", fix="executable")  # fmt: skip
     first = text.head(request.inputs, name, 256).partition(b"\n")[0] + b"\n"
+    if first.startswith(b"\xef\xbb\xbf#!"):
+        yield error(f"{name} starts with a byte-order mark (BOM): started directly, its interpreter is not found.", file=name,
+                    line=1, thing="byte-order mark", remedy="Save it as UTF-8 without BOM.", fix="strip-bom")  # fmt: skip
+    if found := re.match(rb"#!\s*((?:/home|/Users|/root|[A-Za-z]:)\S*)", first):
+        interpreter = found.group(1).decode("utf-8", "replace")
+        yield error(f"{name} line 1 names the interpreter {interpreter}, a path of your own computer.", file=name, line=1,
+                    thing=interpreter, remedy=f"Write #!/usr/bin/env {interpreter.rsplit('/', 1)[-1]}.")  # fmt: skip
     if first.startswith(b"#!") and first.endswith(b"\r\n"):
         yield error(f"{name} has Windows line ends (CRLF): started directly, its interpreter is not found.", file=name,
                     line=1, thing="CRLF", remedy="Convert it to Unix line ends.", fix="unix-line-ends")  # fmt: skip
@@ -144,6 +152,8 @@ def _windows_script(request: Request, name: str) -> Iterator[Finding]:
     if script_text(request.inputs, name, direct=False) is None:
         return
     head = text.head(request.inputs, name, 65536)
+    if mark := text.byte_order_mark(request.inputs, name, "the shell takes it as part of the first word."):
+        yield mark
     if b"\r\n" in head:
         yield warning(f"{name} has Windows line ends (CRLF), which the shell takes as part of the words.", file=name,
                       line=head[: head.index(b"\r\n")].count(b"\n") + 1, thing="CRLF",

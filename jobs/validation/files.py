@@ -5,6 +5,7 @@ The one idea to know: an archive is judged as a whole, entry by entry, before a 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -111,5 +112,11 @@ def _overwritten(step: Step) -> Iterator[Finding]:
             yield error(f"{where} reads {name} and writes its output into it; the file is emptied first.",
                         file=step.file, line=step.line, thing=str(name), remedy="Write to another name.")  # fmt: skip
         else:
-            yield warning(f"{where} overwrites the uploaded file {name}.", file=step.file, line=step.line,
-                          thing=str(name), remedy="Write to another name if you still need it.")  # fmt: skip
+            yield from _replaced(step, where, str(name))
+
+
+def _replaced(step: Step, where: str, name: str) -> Iterator[Finding]:
+    if re.search(r"(^|/)log\.|\.(log|out|err)$", name):
+        return  # what is left of an earlier run
+    yield warning(f"{where} overwrites the uploaded file {name}.", file=step.file, line=step.line,
+                  thing=name, remedy="Write to another name if you still need it.")  # fmt: skip

@@ -48,6 +48,7 @@ class Launcher:
     oversubscribe: bool = False
     host_file: str | None = None
     parts: int = 1  # programs in one call, separated by ":"
+    nodes: int | None = None
 
 
 def unwrap(
@@ -92,8 +93,10 @@ def _key(name: str, option: str) -> str:
         return "ranks"
     if option in ("--cpus-per-task", "--cpus-per-proc", "-cpus-per-proc", "-c", "-d"):
         return "threads"
-    if option in _HOST_FILES or (option == "-f" and name.startswith("mpiexec")):
+    if option in _HOST_FILES or (option == "-f" and name.startswith(("mpiexec", "mpirun"))):
         return "hosts"
+    if option in ("-N", "--nodes") and name == "srun":
+        return "nodes"
     return "oversubscribe" if option in _OVERSUBSCRIBE else option
 
 
@@ -110,6 +113,7 @@ def _launcher(name: str, seen: dict[str, str | None], rest: tuple[str | None, ..
         "oversubscribe" in seen or "oversubscribe" in mapping,
         seen.get("hosts"),
         1 + len(more),
+        _number(seen.get("nodes") or ""),
     )
 
 

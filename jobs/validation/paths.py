@@ -68,7 +68,9 @@ def _missing(
         remedy = f"Names are case-sensitive: there is {near}."
         fix = f"rename:{name}"
     elif near and posixpath.basename(near) == posixpath.basename(name):
-        remedy = f"It lies in another folder: {near}. Go there first (cd {posixpath.dirname(near) or '.'}), or use that name."
+        folder = posixpath.dirname(near)
+        there = f"in another folder: {near}" if folder else "at the top of the job folder"
+        remedy = f"It lies {there}. Run the command there{f' (cd {folder})' if folder else ''}, or use that name."
     elif near:
         remedy = f"Did you mean {near}?"
     else:

@@ -19,6 +19,7 @@ def check(request: Request, plan: Plan) -> Iterator[Finding]:
         if step.launcher:
             yield from _ranks(request, step, step.launcher)
             yield from _hosts(step, step.launcher)
+            yield from _nodes(request, step, step.launcher)
         yield from _threads(request, step)
 
 
@@ -36,6 +37,12 @@ def _ranks(request: Request, step: Step, launcher: Launcher) -> Iterator[Finding
     elif launcher.word.startswith("-") or (launcher.word and not _may_be_number(launcher.word)):
         yield error(f"{where}: {launcher.name} wants a number of ranks, not {launcher.word!r}.",
                     remedy=f"Give a number, at most {request.cores}.", **at)  # fmt: skip
+
+
+def _nodes(request: Request, step: Step, launcher: Launcher) -> Iterator[Finding]:
+    if launcher.nodes and launcher.nodes > request.nodes:
+        yield error(f"{spot(step.file, step.line)} asks {launcher.name} for {launcher.nodes} nodes, but the hardware has {request.nodes}.",
+                    file=step.file, line=step.line, thing="nodes", remedy="Ask for as many nodes as there are, or leave it out.")  # fmt: skip
 
 
 def _may_be_number(word: str) -> bool:

@@ -80,7 +80,7 @@ class Tree:
         return nearest(name, sorted(self.inputs | self.made))
 
     def nearest_folder(self, name: str) -> str | None:
-        return nearest(name, sorted(self.folders))
+        return nearest(name, sorted(self.folders | _parents(self.made)))
 
 
 def _parents(names: Iterable[str]) -> set[str]:

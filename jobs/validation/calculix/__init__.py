@@ -12,7 +12,7 @@ from ..base import Finding, Request, error, warning
 from ..paths import check_read, spot
 from ..plan import Plan, Step
 from ..solvers import SOLVERS
-from . import sets, steps, words
+from . import mesh, sets, steps, words
 from .cards import Deck, read_deck
 
 _PROGRAM = SOLVERS[0].programs
@@ -94,3 +94,4 @@ def _deck(request: Request, step: Step, deck: Deck) -> Iterator[Finding]:
     yield from steps.check(request, step, deck)
     if deck.complete:
         yield from sets.check(deck)
+        yield from mesh.check(deck)

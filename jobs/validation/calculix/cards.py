@@ -17,7 +17,7 @@ from ..scan import Scanner
 from ..text import MOST_INCLUDES, byte_order_mark, not_text, too_many_includes
 from ..tree import resolve
 
-_KEPT_LINES = 400
+_KEPT_LINES = 2_000
 _KEPT_CARDS = 40_000
 _LEVELS = 9  # ccx cascades includes no deeper
 _LONGEST_PATH = 132
@@ -122,7 +122,7 @@ class _Reader:
         card.count += 1
         if len(card.data) < _KEPT_LINES:
             card.data.append((number, flat))
-        bulk = card.name in _BULK and card.count >= 50
+        bulk = card.name in _BULK and card.count >= _KEPT_LINES
         if bulk or card.count >= 20_000:
             card.count += scanner.skip_to(_NEXT_CARD)
         if card.count > _KEPT_LINES and card.name in ("NSET", "ELSET", "SURFACE", "BOUNDARY"):

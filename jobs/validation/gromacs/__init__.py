@@ -16,7 +16,7 @@ from ..paths import check_read, spot
 from ..plan import Plan, Step
 from ..solvers import SOLVERS
 from ..tree import resolve
-from . import coordinates, parameters, topology
+from . import coordinates, groups, parameters, topology
 
 _PROGRAM = SOLVERS[3].programs
 _COORDINATES = (".gro", ".g96", ".pdb", ".brk", ".ent", ".esp", ".tpr")
@@ -57,6 +57,8 @@ def check(request: Request, plan: Plan) -> Iterator[Finding]:
         call = Call(step, _tool(step))
         if not step.conditional:
             yield from _files(call)
+        if call.tool == "pdb2gmx":
+            yield from _force_field(call)
         if call.tool == "mdrun":
             yield from _mdrun(request, call)
         elif call.tool == "grompp":
@@ -90,6 +92,17 @@ def _missing(call: Call, path: str, option: str) -> Finding | None:
     missing = f"Upload it, or make it by an earlier step ({'gmx grompp' if full.endswith('.tpr') else 'pdb2gmx, editconf...'})."
     return check_read(step.tree, full, verb=f"runs gmx {call.tool}: it reads", file=step.file, line=step.line, cwd=step.cwd,
                       missing=missing)  # fmt: skip
+
+
+def _force_field(call: Call) -> Iterator[Finding]:
+    name, step = call.option("-ff") or "select", call.step
+    folder = resolve(step.cwd, f"{name}.ff") if step.cwd is not None else None
+    if name == "select" or topology.is_brought(f"{name}.ff/forcefield.itp") or folder is None or step.tree.exists(folder) is not False:
+        return
+    near = step.tree.nearest_folder(folder)
+    yield error(f"{spot(step.file, step.line)} wants the force field {name}, which is neither uploaded nor part of GROMACS.",
+                file=step.file, line=step.line, thing=name,
+                remedy=f"There is {near}." if near else f"Upload the folder {name}.ff.")  # fmt: skip
 
 
 def _mdrun(request: Request, call: Call) -> Iterator[Finding]:
@@ -143,6 +156,8 @@ def _grompp(request: Request, call: Call, done: set[str]) -> Iterator[Finding]:
         yield from topology.check(top)
     if gro:
         yield from gro.findings
+    if mdp:
+        yield from groups.check(request.inputs, mdp, _name(call, "-n", "") if call.option("-n") else None, bool(call.option("-n")), top)
     if mdp and gro:
         yield from coordinates.check_box(gro, mdp)
     if top and gro:
@@ -153,7 +168,7 @@ def _name(call: Call, option: str, default: str) -> str | None:
     """The input that an option names, if it is one that no step has made."""
     given = call.option(option) or default
     step = call.step
-    for end in ("", *_ENDS[option]):
+    for end in ("", *_ENDS.get(option, ())):
         name = resolve(step.cwd, given + end) if step.cwd is not None else None
         if name in step.tree.inputs and name not in step.tree.made:
             return name

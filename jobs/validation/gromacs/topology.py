@@ -42,6 +42,7 @@ class Topology:
     used_types: dict[str, tuple[str, int]] = field(default_factory=dict)  # type -> where it is used first
     molecules: list[tuple[str, int, str, int]] = field(default_factory=list)  # (name, count, file, line)
     directives: Counter[str] = field(default_factory=Counter)
+    residues: set[str] = field(default_factory=set)
 
 
 def read(inputs: Inputs, step: Step, name: str, mdp: Mdp | None) -> Topology:
@@ -114,7 +115,7 @@ class _Reader:
             self.files += 1
             self.file(inside, here)
             return
-        elif not (inside or self.step.conditional or self.unsure or self.searched or _is_brought(path)):
+        elif not (inside or self.step.conditional or self.unsure or self.searched or is_brought(path)):
             self._missing(path, places, name, number)
         self.top.complete = False
 
@@ -142,6 +143,7 @@ class _Reader:
             self.top.molecule_types[self.molecule] = 0
         elif self.directive == "atoms" and self.molecule:
             self.top.molecule_types[self.molecule] += 1
+            self.top.residues |= set(words[3:4])
             if len(words) > 1:
                 self.top.used_types.setdefault(words[1], (name, number))
         elif self.directive == "atomtypes":
@@ -182,5 +184,6 @@ def check_counts(top: Topology, gro: Gro) -> Iterator[Finding]:
                     thing=str(total), remedy="Correct the numbers in [ molecules ].")  # fmt: skip
 
 
-def _is_brought(path: str) -> bool:
+def is_brought(path: str) -> bool:
+    """A file that every installation of GROMACS has."""
     return bool(_BROUGHT.fullmatch(path))

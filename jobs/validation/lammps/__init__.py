@@ -40,6 +40,10 @@ def _step(request: Request, step: Step) -> Iterator[Finding]:
         yield error(f"{spot(step.file, step.line)} starts {step.program} without an input script.", file=step.file,
                     line=step.line, thing=step.program, remedy=f"Write {step.program} -in FILE.")  # fmt: skip
     yield from _partition(step)
+    if "serial" in step.program and step.launcher and (step.launcher.ranks or 1) > 1:
+        yield error(f"{spot(step.file, step.line)} starts {step.launcher.ranks} copies of {step.program}, which is built without MPI: each "
+                    "would run the whole job.", file=step.file, line=step.line, thing=step.program,
+                    remedy="Use lmp or lmp_mpi, or leave mpirun out.")  # fmt: skip
     if name is None or name in ("none", "/dev/null", "-"):
         return
     if not step.conditional and (found := check_read(step.tree, name, verb="runs LAMMPS on", file=step.file, line=step.line,

@@ -116,6 +116,9 @@ class _Reader:
         if not text:
             return
         words = tuple(self._value(word) for word in _words(text))
+        if found := re.search(r"(?:^|\s)([\"'])(?!\1)(?:(?!\1).)*$", re.sub(r"\"\"\".*?\"\"\"|\"[^\"]*\"|'[^']*'", "Q", text)):
+            self.script.findings.append(error(f"{name} line {number}: a quote {found.group(1)} is not closed.", file=name, line=number,
+                                              thing=found.group(1), remedy="Close it."))  # fmt: skip
         command = Command(words[0], words[1:], name, number, text)
         if len(self.script.commands) < _MOST:
             self.script.commands.append(command)

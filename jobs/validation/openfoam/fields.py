@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from ..base import Finding, error
 from ..paths import spot
 from ..plan import Step
+from . import shape
 from .case import Case, solves, times
 from .control import start_time
 from .dictionary import Dictionary
@@ -170,6 +171,7 @@ def _boundaries(case: Case, folder: str) -> Iterator[Finding]:
         if parsed is None or boundary is None:
             continue
         yield from _types(path, boundary)
+        yield from shape.check(path, parsed, boundary, _solver(case))
         if known and not parsed.open and not boundary.open and _is_volume_field(parsed):
             yield from _patches(path, boundary, known)
 

@@ -42,6 +42,7 @@ def check(case: Case) -> Iterator[Finding]:
         if parsed and not parsed.open and not parsed.problems:
             algorithm = (_ALGORITHM[step.program],) if name.endswith("fvSolution") and step.program in _ALGORITHM else ()
             yield from _sections(case.path(name), parsed, (*sections, *algorithm))
+    yield from _solved(case, step.program)
     yield from _solvers(case)
     yield from _schemes(case)
 
@@ -53,6 +54,27 @@ def _sections(path: str, parsed: Dictionary, names: tuple[str, ...]) -> Iterator
             near = difflib.get_close_matches(name, keys, 1, 0.75)
             yield error(f"{path} has no section {name}.", file=path, line=1, thing=name,
                         remedy=f"There is {near[0]}." if near else f"Add {name} {{ ... }}.")  # fmt: skip
+
+
+_SOLVED = {"icoFoam": ("p", "pFinal", "U"), "simpleFoam": ("p", "U"), "pisoFoam": ("p", "pFinal", "U")}
+
+
+def _solved(case: Case, program: str) -> Iterator[Finding]:
+    """Entries for the equations that a solver solves."""
+    solution, schemes = case.dictionary("system/fvSolution"), case.dictionary("system/fvSchemes")
+    solvers = solution.sub("solvers") if solution and not solution.problems else None
+    for name in _SOLVED.get(program, ()) if solvers and not solvers.open else ():
+        if solvers and solvers.get(name) is None:
+            path = case.path("system/fvSolution")
+            yield error(f"{path} has no solver for {name}, which {program} needs.", file=path, line=1, thing=name,
+                        remedy=f"Add {name} {{ solver ...; }} to solvers.")  # fmt: skip
+    divergence = schemes.sub("divSchemes") if schemes and not schemes.problems else None
+    default = divergence.get("default") if divergence else None
+    if program in _SOLVED and divergence and not divergence.open and (default is None or default.word == "none") \
+            and divergence.get("div(phi,U)") is None:  # fmt: skip
+        path = case.path("system/fvSchemes")
+        yield error(f"{path} has no scheme for div(phi,U), and the default is none.", file=path, line=1, thing="div(phi,U)",
+                    remedy="Add div(phi,U) to divSchemes.")  # fmt: skip
 
 
 def _solvers(case: Case) -> Iterator[Finding]:

@@ -33,7 +33,22 @@ def check(request: Request, step: Step, deck: Deck) -> Iterator[Finding]:
         yield from _cards(deck)
         yield from _counts(deck)
         yield from _points(deck)
+    yield from _release(request, deck)
     yield from _pseudopotentials(request, step, deck)
+
+
+def _release(request: Request, deck: Deck) -> Iterator[Finding]:
+    """Hubbard's U went from &SYSTEM into a card with release 7.1."""
+    found = re.match(r"v?(\d+)\.(\d+)", request.version.strip())
+    if not found:
+        return
+    new = (int(found.group(1)), int(found.group(2))) >= (7, 1)
+    value = deck.value("system", "lda_plus_u")
+    if new and value:
+        yield _wrong(deck, value.line, "lda_plus_u", f"lda_plus_u is not in Quantum ESPRESSO {request.version}", "Write the card HUBBARD.")
+    elif not new and "HUBBARD" in deck.cards:
+        yield _wrong(deck, deck.cards["HUBBARD"].line, "HUBBARD", f"the card HUBBARD is not in Quantum ESPRESSO {request.version}",
+                     "Write lda_plus_u and Hubbard_U into &SYSTEM, or choose release 7.1 or later.")  # fmt: skip
 
 
 def _namelists(deck: Deck) -> Iterator[Finding]:
@@ -198,6 +213,13 @@ def _pseudopotentials(request: Request, step: Step, deck: Deck) -> Iterator[Find
     for line, words in species.rows:
         if len(words) >= 3 and not words[2].startswith("$"):
             yield from _pseudopotential(step, deck, line, words[2], folder)
+            yield from _empty(request, step, deck, line, posixpath.join(folder or ".", words[2]))
+
+
+def _empty(request: Request, step: Step, deck: Deck, line: int, path: str) -> Iterator[Finding]:
+    inside = resolve(step.cwd, path) if step.cwd is not None else None
+    if inside in step.tree.inputs and inside not in step.tree.made and not request.inputs.size(str(inside)):
+        yield _wrong(deck, line, path, f"the pseudopotential {path} is empty (0 bytes)", "Upload it again.")
 
 
 def _pseudopotential(step: Step, deck: Deck, line: int, name: str, folder: str | None) -> Iterator[Finding]:
