@@ -10,6 +10,7 @@ with four bytes of length and the bytes.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -101,13 +102,11 @@ class _Talk:
     def _answer(self, name: str, offset: int, size: int) -> None:
         assert self.child.stdin
         data = b""
-        try:
+        with contextlib.suppress(OSError, ValueError, KeyError):
             if name not in self.open:
                 self.open[name] = _plain(self.request.inputs).open(name)
             self.open[name].seek(offset)
             data = self.open[name].read(min(size, _BLOCK))
-        except (OSError, ValueError, KeyError):
-            pass
         self.child.stdin.write(len(data).to_bytes(4, "big") + data)
         self.child.stdin.flush()
 
@@ -136,16 +135,12 @@ def _environment() -> dict[str, str]:
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     for stream in (child.stdin, child.stdout):
-        try:
+        with contextlib.suppress(OSError):
             if stream:
                 stream.close()
-        except OSError:
-            pass
     child.wait()
 
 
@@ -187,11 +182,7 @@ class Asked(io.RawIOBase):
 def received(values: dict[str, Any]) -> Request:
     """The request as the child sees it."""
     described = values.pop("inputs")
-    inputs: Inputs
-    if "folder" in described:
-        inputs = Folder(described["folder"])
-    else:
-        inputs = Stored(_stored(*file) for file in described["files"])
+    inputs: Inputs = Folder(described["folder"]) if "folder" in described else Stored(_stored(*file) for file in described["files"])
     archives = described["archives"]
     return Request(inputs=Unpacked(inputs, archives) if archives else inputs, **values)
 

@@ -29,7 +29,7 @@ MAX_BYTES = 200 << 30
 _RATIO = 100  # unpacked to packed; honest archives of text stay well below
 _FREE = 256 << 20  # bytes that may be unpacked whatever the ratio
 _ENDS = re.compile(r"\.(zip|tar|tgz|tbz2?|txz|tar\.(gz|bz2|xz))$", re.I)
-_BROKEN = (zipfile.BadZipFile, tarfile.TarError, OSError, EOFError, zlib.error, ValueError, NotImplementedError,
+_BROKEN: tuple[type[BaseException], ...] = (zipfile.BadZipFile, tarfile.TarError, OSError, EOFError, zlib.error, ValueError, NotImplementedError,
            RuntimeError, KeyError, OverflowError)  # fmt: skip
 
 
@@ -168,7 +168,7 @@ def _tar_entries(stream: BinaryIO, head: bytes, packed: int) -> Iterator[Entry]:
     with tarfile.open(fileobj=source, mode="r|" if source is not stream else "r:") as archive:
         for info in archive:
             yield Entry(info.name, info.size, kinds.get(info.type, "other"), info.linkname, info.mode & 0o777)
-            archive.members.clear()  # the module would keep them all
+            archive.members.clear()  # type: ignore[attr-defined]  # the module would keep them all
 
 
 def decompressed(stream: BinaryIO, head: bytes, packed: int) -> BinaryIO:
@@ -176,7 +176,7 @@ def decompressed(stream: BinaryIO, head: bytes, packed: int) -> BinaryIO:
     if head.startswith(b"\x1f\x8b"):
         import gzip
 
-        opened = gzip.GzipFile(fileobj=stream)  # type: ignore[assignment]
+        opened = gzip.GzipFile(fileobj=stream)  # type: ignore[assignment]  # noqa: SIM115
     elif head.startswith(b"BZh"):
         import bz2
 

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from . import programs, programs_named, ranks, solvers, syntax, text
 from .base import Finding, Request, error, mode_of, nearest, warning
 from .paths import check_read, check_written, spot
-from .plan import Plan, Step, script_text
+from .plan import Plan, Step
+from .shebang import script_text
 from .tree import is_system, is_windows
 
 _INPUT_OPTIONS = {"-i", "-in", "-input", "--input", "-inp", "--inp", "--config", "-c", "-f", "--file", "--in", "-mesh",

@@ -55,7 +55,8 @@ def unwrap(
     words: Sequence[str | None], variables: Mapping[str, str | None]
 ) -> tuple[tuple[str | None, ...], Launcher | None, dict[str, str | None]]:
     """(words of the program proper, launcher, environment that was added)."""
-    rest, launcher, added = tuple(words), None, {}
+    rest, launcher = tuple(words), None
+    added: dict[str, str | None] = {}
     for _ in range(8):
         name = posixpath.basename(rest[0] or "") if rest else ""
         if name in MPI:

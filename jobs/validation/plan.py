@@ -10,14 +10,15 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from .base import Inputs, Request
 from .launch import Launcher, unwrap
 from .programs import effects
-from .script import Command, parse
+from .script import Command, Redirection, parse
+from .shebang import script_text
 from .tree import Tree, resolve
-from .words import LIMIT, Kind, Part, Word
+from .words import Kind, Part, Word
 
 SHELLS = {"sh", "bash", "dash", "zsh", "ksh"}
 _DEPTH = 5
@@ -172,7 +173,7 @@ class _Reader:
             kept += [word] * len(pieces)
         return tuple(values), kept
 
-    def _redirect(self, found) -> Redirect:  # type: ignore[no-untyped-def]
+    def _redirect(self, found: Redirection) -> Redirect:
         target = self._value(found.target) if found.target else None
         body = "\n".join(found.body) if found.operator in ("<<", "<<-") else None
         return Redirect(found.operator, target, found.descriptor, body)
@@ -225,7 +226,7 @@ class _Reader:
         """Read the script that this step runs; False if it runs none that we can read."""
         if depth >= _DEPTH:
             return False
-        if step.program in SHELLS and step.argv[1:2] and (step.argv[1] or "").startswith("-") and "c" in step.argv[1]:
+        if step.program in SHELLS and re.match(r"-[a-z]*c$", (step.argv[1] if len(step.argv) > 1 else "") or ""):
             text = step.argv[2] if len(step.argv) > 2 else None
             if text is None:
                 return False
@@ -273,21 +274,6 @@ class _Reader:
         return {"HOME": "~", "TMPDIR": "/tmp", "PWD": None if self.cwd is None else "."}.get(part.text)
 
 
-def script_text(inputs: Inputs, name: str, direct: bool) -> str | None:
-    """The text of a shell script among the inputs, else None. `direct`: started by its name, so it needs a #! line."""
-    try:
-        with inputs.open(name) as stream:
-            head = stream.read(LIMIT)
-    except (OSError, KeyError, ValueError):
-        return None
-    first = head.split(b"\n", 1)[0].removeprefix(b"\xef\xbb\xbf")
-    if b"\0" in head[:1024] or (first.startswith(b"#!") and not re.search(rb"\b(ba|da|z|k)?sh\b", first)):
-        return None
-    if direct and not first.startswith(b"#!") and not name.endswith(".sh"):
-        return None
-    return head.decode("utf-8", "replace").replace("\r\n", "\n")
-
-
 def _arguments(step: Step) -> list[str | None]:
     """$0, $1, ... of the script that a step runs."""
     if step.program in (*SHELLS, "source", "."):
@@ -301,5 +287,3 @@ def _arguments(step: Step) -> list[str | None]:
 def _is_pattern(word: Word) -> bool:
     return any(part.kind is Kind.TEXT and any(char in part.text for char in "*?[{") for part in word.parts)
 
-
-__all__ = ["Plan", "Redirect", "Step", "make_plan", "replace", "script_text"]

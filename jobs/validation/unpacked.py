@@ -73,9 +73,9 @@ def _open_member(inputs: Inputs, archive: str, entry: Entry) -> BinaryIO:
     if head[:2] == b"PK":
         return zipfile.ZipFile(stream).open(entry.name.split("\0")[0])  # type: ignore[return-value]
     source = decompressed(stream, head, max(1, inputs.size(archive)))
-    opened = tarfile.open(fileobj=source, mode="r|" if source is not stream else "r:")
+    opened = tarfile.open(fileobj=source, mode="r|" if source is not stream else "r:")  # noqa: SIM115 its member outlives this call
     for info in opened:
-        opened.members.clear()
+        opened.members.clear()  # type: ignore[attr-defined]
         if info.name == entry.name:
             found = opened.extractfile(info)
             if found is not None:

@@ -1,6 +1,6 @@
 """Reads a CalculiX deck into cards, following its includes.
 
-The one idea to know: ccx takes blanks out of each line and reads it without regard to case. Long tables of data are
+The one idea to know: ccx takes blanks out of each line and reads it without regard to case; a keyword is one line. Long tables of data are
 skipped, not kept: of a card at most some hundred data lines are looked at.
 """
 
@@ -89,7 +89,7 @@ class _Reader:
             if len(raw) > _LONGEST_LINE:
                 self._too_long(name, number)
             if flat.startswith("*"):
-                self._keyword(flat, scanner, name, number, above)
+                self._keyword(flat, name, number, above)
             elif self.card is not None:
                 self._data(flat, scanner, number)
         if scanner.cut:
@@ -102,12 +102,10 @@ class _Reader:
                       file=name, line=scanner.number, thing="binary", remedy="Upload it again; it is damaged.")  # fmt: skip
             )
 
-    def _keyword(self, flat: str, scanner: Scanner, name: str, number: int, above: list[str]) -> None:
+    def _keyword(self, flat: str, name: str, number: int, above: list[str]) -> None:
         if flat.upper().startswith("*INCLUDE"):
             self._include(flat, name, number, above)
             return
-        while flat.endswith(",") and len(flat) < 10_000 and (more := scanner.line()) is not None:
-            flat += re.sub(r"\s", "", more.decode("latin-1"))
         head, *rest = flat[1:].split(",")
         pairs = (part.partition("=") for part in rest)
         self.card = Card(head.upper(), {key.upper(): value for key, _, value in pairs}, name, number)
@@ -119,6 +117,11 @@ class _Reader:
     def _data(self, flat: str, scanner: Scanner, number: int) -> None:
         card = self.card
         assert card is not None
+        if not card.count and number == card.line + 1 and re.match(r"[A-Za-z]+=", flat):
+            self.deck.findings.append(
+                error(f"{card.file} line {number}: {flat[:60]} continues the keyword *{card.name}, but ccx does not read keywords over "
+                      "several lines.", file=card.file, line=number, thing=flat[:60], remedy="Write the keyword in one line.")  # fmt: skip
+            )
         card.count += 1
         if len(card.data) < _KEPT_LINES:
             card.data.append((number, flat))

@@ -44,10 +44,10 @@ def read(inputs: Inputs, name: str) -> Gro | None:
         elif line.number > 2 and "\t" in line.text:
             gro.findings.append(_tabs(name, line.number))
             return gro
-        elif gro.atoms is not None and 2 < line.number <= min(gro.atoms + 2, 1000):
-            if problem := _columns(name, line.number, line.text, gro.atoms):
-                gro.findings.append(problem)
-                return gro
+        elif gro.atoms is not None and 2 < line.number <= min(gro.atoms + 2, 1000) \
+                and (problem := _columns(name, line.number, line.text, gro.atoms)):  # fmt: skip
+            gro.findings.append(problem)
+            return gro
         if gro.atoms is not None and line.number == gro.atoms + 3:
             tail = line.text
             break

@@ -30,9 +30,10 @@ def check(script: Script) -> Iterator[Finding]:
         if name and is_known(name) and all(map(is_known, groups)) and name not in groups:
             yield _undefined(command, "group", name, groups)
         kind = _REMOVED.get(command.name)
-        if kind and is_known(command.word(0)) and all(map(is_known, known[kind])) and command.word(0) not in known[kind]:
-            if not command.word(0).startswith("thermo_") and not command.word(0).endswith(("_temp", "_press", "_pe", "_pressure")):
-                yield _undefined(command, kind, command.word(0), known[kind])
+        name = command.word(0)
+        brought = name.startswith("thermo_") or name.endswith(("_temp", "_press", "_pe", "_pressure"))  # by LAMMPS, or by a fix
+        if kind and not brought and is_known(name) and all(map(is_known, known[kind])) and name not in known[kind]:
+            yield _undefined(command, kind, name, known[kind])
 
 
 def _undefined(command: Command, kind: str, name: str, names: set[str]) -> Finding:

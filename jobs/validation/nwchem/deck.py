@@ -159,9 +159,7 @@ def _fill(block: Block, rows: list[Row], at: int) -> int:
             if level == 0:
                 return at + 1
             level -= 1
-        elif row.name in ("task", "start", "restart") and len(row.words) > 1 and block.name != "python":
-            break
-        elif block.name in _PLAIN and row.name in _PLAIN and row.name != block.name:
+        elif row.name in ("task", "start", "restart") and len(row.words) > 1 and block.name != "python" or block.name in _PLAIN and row.name in _PLAIN and row.name != block.name:
             break
         elif _NESTED.match(row.name) and (row.name != "cosmo" or block.name != "cosmo") and _opens(block, row, rows, at):
             level += 1

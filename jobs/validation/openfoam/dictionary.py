@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from .keywords import KEYWORDS
+
 _TOKEN = re.compile(
     r"(?P<space>\s+|//[^\n]*|/\*.*?(?:\*/|\Z))|(?P<string>\"(?:[^\"\\]|\\.)*\"?)|(?P<code>#\{.*?(?:#\}|\Z))|"
     r"(?P<macro>\$\{(?:[^{}\n]|\{[^{}\n]*\})*\})|(?P<mark>[;{}()\[\]])|(?P<word>[^\s;{}()\[\]\"]+)",
@@ -93,7 +95,7 @@ Include = Callable[[str, str, int], "Dictionary | None"]  # (directive, path, li
 
 def parse(text: str, include: Include | None = None) -> Dictionary:
     found = list(tokens(text))
-    reader = _Reader(found, include)
+    reader = Reader(found, include)
     top = Dictionary()
     reader.read(top, 0, 0)
     if len(found) >= MOST_TOKENS:
@@ -139,7 +141,7 @@ def _with_brackets(text: str, at: int) -> int:
     return at
 
 
-class _Reader:
+class Reader:
     def __init__(self, found: list[Token], include: Include | None) -> None:
         self.tokens, self.at, self.include = found, 0, include
         self.problems: list[Problem] = []
@@ -282,47 +284,8 @@ class _Reader:
         self.problems.append(Problem(line, message, thing))
 
 
-def named_blocks(values: list[Token]) -> dict[str, Dictionary]:
-    """The blocks `name { ... }` in a list, as in `boundary (...)`."""
-    found: dict[str, Dictionary] = {}
-    at, level = 0, 0
-    while at < len(values):
-        text = values[at].text
-        if text == "{" and at and level == 1:
-            end = _closing(values, at)
-            block = Dictionary(values[at - 1].text)
-            _Reader(values[at + 1 : end], None).read(block, 0, values[at].line)
-            found[values[at - 1].text] = block
-            at = end
-        elif not values[at].quoted:
-            level += (text in "([") - (text in ")]")
-        at += 1
-    return found
-
-
-def _closing(values: list[Token], at: int) -> int:
-    level = 0
-    for end in range(at, len(values)):
-        level += (values[end].text == "{") - (values[end].text == "}")
-        if level == 0:
-            return end
-    return len(values)
-
-
 def _fits(pattern: str, key: str) -> bool:
     try:
         return re.fullmatch(pattern, key) is not None
     except re.error:
         return True
-
-
-KEYWORDS = frozenset(
-    """application startFrom startTime stopAt endTime deltaT writeControl writeInterval purgeWrite writeFormat writePrecision
-    writeCompression timeFormat timePrecision runTimeModifiable adjustTimeStep maxCo maxAlphaCo maxDeltaT libs functions
-    solver preconditioner smoother tolerance relTol nSweeps maxIter agglomerator nCellsInCoarsestLevel
-    nCorrectors nNonOrthogonalCorrectors pRefCell pRefValue nOuterCorrectors momentumPredictor residualControl
-    numberOfSubdomains method coeffs simpleCoeffs hierarchicalCoeffs delta order internalField boundaryField dimensions
-    value type inletValue inletOutlet gradient default ddtSchemes gradSchemes divSchemes laplacianSchemes
-    interpolationSchemes snGradSchemes transportModel nu simulationType RASModel turbulence printCoeffs
-    vertices blocks edges boundary mergePatchPairs scale convertToMeters faces castellatedMesh snap addLayers""".split()
-)

@@ -11,8 +11,10 @@ from collections.abc import Iterator
 
 from ..base import Finding, Request, error, warning
 from ..paths import spot
+from ..text import read_small
+from .blocks import named_blocks
 from .case import Case, solves
-from .dictionary import Dictionary, Token
+from .dictionary import Dictionary, Token, tokens
 
 _SHAPES = ["hex", "prism", "tet", "pyr", "wedge", "tetWedge"]
 _BYTES_PER_CELL = 1_000  # what a solver needs for a cell at the very least
@@ -50,9 +52,6 @@ def patches(case: Case) -> dict[str, Dictionary] | None:
 
 
 def _boundary_file(case: Case) -> dict[str, Dictionary] | None:
-    from ..text import read_small
-    from .dictionary import named_blocks, tokens
-
     text = read_small(case.inputs, case.path(_BOUNDARY))
     if not text or "$" in text or "#" in text:
         return None
@@ -60,8 +59,6 @@ def _boundary_file(case: Case) -> dict[str, Dictionary] | None:
 
 
 def _blocks_of(values: list[Token]) -> dict[str, Dictionary] | None:
-    from .dictionary import named_blocks
-
     if any(token.text.startswith(("$", "#")) for token in values):
         return None
     return named_blocks(values) or None

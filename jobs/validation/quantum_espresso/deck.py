@@ -165,9 +165,7 @@ def _until_end(bare: str) -> tuple[str, bool]:
             quote = char
         elif char == "!":
             return bare[:at], False
-        elif char == "/":
-            return bare[:at], True
-        elif bare[at : at + 4].lower() == "&end":
+        elif char == "/" or bare[at : at + 4].lower() == "&end":
             return bare[:at], True
     return bare, False
 

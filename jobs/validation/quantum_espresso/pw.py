@@ -85,10 +85,8 @@ def _variables(deck: Deck, namelist: Namelist) -> Iterator[Finding]:
 def _unknown(deck: Deck, namelist: Namelist, value: Value, known: frozenset[str]) -> Finding:
     other = next((name for name, names in NAMELISTS.items() if value.name in names), None)
     near = difflib.get_close_matches(value.name, sorted(known), 1, 0.7)
-    if other:
-        remedy = f"It belongs into &{other.upper()}."
-    else:
-        remedy = f"Did you mean {near[0]}?" if near else "Take it out or correct it."
+    guess = f"Did you mean {near[0]}?" if near else "Take it out or correct it."
+    remedy = f"It belongs into &{other.upper()}." if other else guess
     make = error if near or other else warning
     return make(f"{deck.name} line {value.line}: &{namelist.name} knows no variable {value.name}.", file=deck.name, line=value.line,
                 thing=value.name, remedy=remedy)  # fmt: skip
@@ -96,9 +94,9 @@ def _unknown(deck: Deck, namelist: Namelist, value: Value, known: frozenset[str]
 
 def _numeric(deck: Deck, value: Value) -> Iterator[Finding]:
     kind = "a whole number" if value.name in INTEGERS else "a number"
-    if value.number is None or (value.name in INTEGERS and value.number != int(value.number)):
-        if re.match(r"[-+\d.]", value.text) or re.match(r"[A-Za-z]+$", value.text):
-            yield _wrong(deck, value.line, value.name, f"{value.name} wants {kind}, not {value.text[:40]}", f"Write {kind}.")
+    wrong = value.number is None or (value.name in INTEGERS and value.number != int(value.number))
+    if wrong and re.match(r"[-+\d.]|[A-Za-z]+$", value.text):
+        yield _wrong(deck, value.line, value.name, f"{value.name} wants {kind}, not {value.text[:40]}", f"Write {kind}.")
 
 
 def _choice(deck: Deck, value: Value) -> Iterator[Finding]:
