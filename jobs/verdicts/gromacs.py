@@ -35,7 +35,7 @@ def judge(folder: Files, ending: Ending, command: str, log: str | None) -> Verdi
         return unseen(run, "GROMACS", [*[name for part in run.using(PROGRAM) for name in part.output], *own])
     starts = [Evidence(one.name, number, "starting mdrun") for one in found if one.name not in own for number in one.begun]
     copies = alone(run, mdruns_of(run.parts), "mdrun", starts, "Use gmx_mpi behind mpirun, or plain gmx mdrun with -ntmpi and -ntomp.")
-    if copies:
+    if copies and all(one.ranks == 1 for one in found):
         return copies
     seen = Checks(run, found, _merged(found, own))
     return tempered(run, seen.judge(), PROGRAM)

@@ -39,6 +39,7 @@ class GmxLog(Log):
     runs: list[dict[str, Any]] = field(default_factory=list)
     told: list[list[Any]] = field(default_factory=list)  # [kind, line number, text, file, line]
     program: str = ""
+    ranks: int = 1  # most MPI processes that an mdrun of this stream ran on
     begun: list[int] = field(default_factory=list)  # lines where an mdrun says that it starts
     nsteps: int | None = None  # from the input, for progress
     open: list[Any] = field(default_factory=list)  # paragraph being read: [what, number, text]
@@ -169,6 +170,8 @@ class GmxLog(Log):
             one["signal"] = one["signal"] or [number, text]
         elif "Restarting from checkpoint" in text or text.startswith("Reading checkpoint file"):
             one["continued"] = [number, text]
+        elif text.startswith("Using ") and "MPI process" in text:
+            self.ranks = max(self.ranks, int(after(text, "Using") or 1))
         elif text.startswith("Maximum force"):
             one["force"] = [number, text, after(text, "=")]
         elif "LINCS WARNING" in text or "can not be settled" in text:

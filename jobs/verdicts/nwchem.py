@@ -33,7 +33,7 @@ def judge(folder: Files, ending: Ending, command: str, log: str | None) -> Verdi
         read = parse(NwLog(), folder, name)
         starts = [Evidence(name, number, "NWChem starts") for number in read.banners]
         copies = alone(run, run.using(PROGRAM), "NWChem", starts, "This mpirun does not fit the MPI that NWChem was built with.")
-        if copies:
+        if copies and read.ranks == 1:
             return copies
         for one in read.runs:
             energy = one["energy"][1] if one["energy"] else ""

@@ -12,7 +12,7 @@ from typing import Any
 
 from .base import Progress
 from .live import Log
-from .text import LINE, NOT_A_NUMBER, shown
+from .text import LINE, NOT_A_NUMBER, after, shown
 from .text import number as to_number
 
 FAILED = re.compile(
@@ -43,6 +43,7 @@ _WORDS = frozenset(
         b"ga_c",
         b"coul",
         b"NWCh",
+        b"npro",
         b"Conv",
         b"maxi",
     )
@@ -56,6 +57,7 @@ class NwLog(Log):
     """Facts by start of NWChem."""
 
     runs: list[dict[str, Any]] = field(default_factory=list)
+    ranks: int = 1  # most that a start in this stream ran on
     banners: list[int] = field(default_factory=list)
     echo: bool = False
     dashes: bool = False
@@ -168,6 +170,8 @@ class NwLog(Log):
             self.wanted = 2
         elif re.search(r"MA_init: could not|MA error|nsufficient memory|could not allocate|ga_create.*fail|out of memory", text):
             one["memory"] = one["memory"] or [number, text]
+        elif text.startswith("nproc"):
+            self.ranks = max(self.ranks, int(after(text, "=") or 1))
         elif text.endswith("Module") and text.startswith("NWChem"):
             one["modules"] += "Input" not in text
         else:

@@ -29,15 +29,18 @@ EXITS = {2: "the electrons did not converge", 3: "the ions did not converge"}
 def judge(folder: Files, ending: Ending, command: str, log: str | None) -> Verdict:
     run = Run(folder, ending, command, log)
     found: list[tuple[str, dict[str, Any]]] = []
+    ranks = 1
     for name in logs(folder, run.script, log, lambda start: bool(SIGNATURE.search(start))):
-        found += [(name, one) for one in parse(QeLog(), folder, name).runs]
+        read = parse(QeLog(), folder, name)
+        found += [(name, one) for one in read.runs]
+        ranks = max(ranks, read.ranks)
     starts = [
         Evidence(name, one["line"], f"Program {one['program']} starts")
         for name, one in found
         if one["program"] in MAIN and name == found[0][0]
     ]
     copies = alone(run, run.using(PROGRAM), "Quantum ESPRESSO", starts, "This mpirun does not fit the MPI that pw.x was built with.")
-    if copies:
+    if copies and ranks == 1:
         return copies
     found = _once(found)
     if not found:

@@ -43,6 +43,7 @@ class QeLog(Log):
     runs: list[dict[str, Any]] = field(default_factory=list)
     frame: int = 0  # inside an error frame: lines left
     iteration: int = 0
+    ranks: int = 1  # most that a program of this stream ran on
     total: int = 0  # scf iterations over all cycles
 
     def line(self, number: int, line: bytes) -> None:
@@ -138,6 +139,8 @@ class QeLog(Log):
         one = self.run
         if "restart disabled" in text or "needed files not found" in text:
             one["restart"] = one["restart"] or [number, text]
+        elif text.startswith("Parallel version"):
+            self.ranks = max(self.ranks, int(after(text, "running on") or 1))
         elif text.startswith("xml ") and "not found" in text:
             one["hint"] = [number, text]
         elif "eigenvalues not converged" in text:
@@ -170,5 +173,5 @@ _KEYS = {
     b"Prog": QeLog._head, b"JOB ": QeLog._done, b"esti": QeLog._estimated, b"iter": QeLog._iterate, b"scf ": QeLog._threshold, b"%%%%": QeLog._opened,
     b"!   ": QeLog._energy, b"!\ttot": QeLog._energy, b"tota": QeLog._energy,
     **dict.fromkeys((b"conv", b"Conv", b"No c", b"no c", b"EXX ", b"bfgs", b"Damp", b"The ", b"Maxi", b"Calc"), QeLog._cycle),
-    **dict.fromkeys((b"rest", b"need", b"c_ba", b"End ", b"Read", b"Self", b"Band", b"BFGS", b"Mole", b"Lang", b"STOP", b"xml "), QeLog._other),
+    **dict.fromkeys((b"rest", b"need", b"c_ba", b"End ", b"Read", b"Self", b"Band", b"BFGS", b"Mole", b"Lang", b"STOP", b"xml ", b"Para"), QeLog._other),
 }  # fmt: skip
