@@ -17,8 +17,9 @@ from stage import child, free_port, now, percentiles, portal, rss, table, viewer
 
 MIB = 1 << 20
 BARE = """
-import asyncio, sys
+import asyncio, logging, sys
 from websockets.asyncio.server import broadcast, serve
+logging.disable()  # sockets that are torn off at the end
 opened = set()
 async def stay(socket):
     if socket.request.path != "/in":
