@@ -184,7 +184,7 @@ def decompressed(stream: BinaryIO, head: bytes, packed: int) -> BinaryIO:
     elif head.startswith(b"\xfd7zXZ"):
         import lzma
 
-        opened = lzma.LZMAFile(stream)  # type: ignore[assignment]
+        opened = lzma.LZMAFile(stream)  # type: ignore[assignment]  # noqa: SIM115
     else:
         return stream
     return _Limited(opened, packed)  # type: ignore[return-value]

@@ -21,6 +21,7 @@ from .tree import Tree, resolve
 from .words import Kind, Part, Word
 
 SHELLS = {"sh", "bash", "dash", "zsh", "ksh"}
+_TESTS = {"[", "[[", "test", "which", "type", "command", "grep", "diff", "cmp", "pgrep"}
 _DEPTH = 5
 _OWN_FOLDER = re.compile(r"\$\{?0|dirname|BASH_SOURCE")  # cd ${0%/*}: into the folder of the script
 _STEPS = 5_000
@@ -110,6 +111,7 @@ class _Reader:
         self.steps: list[Step] = []
         self.functions: set[str] = set()
         self.reading: list[str] = []
+        self.guarded = False  # by a test before &&
 
     def read(self, text: str, file: str | None, depth: int, offset: int = 0, outer: Step | None = None) -> None:
         if len(self.steps) >= _STEPS:
@@ -138,12 +140,18 @@ class _Reader:
         assigned = {name: self._value(word) for name, word in command.assignments}
         if not command.words:
             self.variables.update(assigned)
+        self._guard(command)
         step = self._step(command, assigned, file, offset, outer)
         self._before(step)
         self.steps.append(step)
         if not self._inline(step, depth):
             self._after(step)
         self._written(step)
+
+    def _guard(self, command: Command) -> None:
+        """`[ -f x ] && cat x`: what follows runs only if the test says so."""
+        before = self.steps[-1].program if self.steps else ""
+        self.guarded = command.after == "&&" and (self.guarded or before in _TESTS)
 
     def _step(
         self, command: Command, assigned: dict[str, str | None], file: str | None, offset: int, outer: Step | None
@@ -157,7 +165,7 @@ class _Reader:
             words, argv, command.line + offset, file, self.cwd,
             launcher or (outer.launcher if outer else None), redirects,
             {**self.variables, **assigned, **more},
-            command.conditional or command.after == "||" or bool(outer and outer.conditional),
+            command.conditional or command.after == "||" or self.guarded or bool(outer and outer.conditional),
             command.after, command.before, tuple(word.shown for word in command.words), frozenset(globs), self.tree.copy(),
         )  # fmt: skip
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .plan import Step
 
 _QUIET = set(
-    "echo printf cat ls ll true false : test [ sleep date hostname uname whoami id pwd env printenv export declare local "
+    "echo printf cat ls ll true false : test [ [[ sleep date hostname uname whoami id pwd env printenv export declare local "
     "readonly typeset cd pushd popd set unset shopt ulimit umask module ml source . trap wait exit return shift read tail "
     "head grep egrep fgrep zgrep zcat wc diff cmp uniq cut tr paste sha256sum sha1sum md5sum stat file which type hash du "
     "df free nproc lscpu ps top kill pkill history seq basename dirname readlink realpath expr bc let rm rmdir chmod chown "
@@ -68,6 +68,8 @@ def effects(step: Step, inputs: Inputs) -> Effects:
         return words, False
     if name in ("tar", "unzip", "gunzip", "bunzip2", "unxz", "gzip", "xz", "bzip2", "dos2unix", "7z"):
         return _unpacked(step, words, inputs)
+    if name == "foamDictionary":
+        return (words[-1:] if {"-set", "-add", "-remove", "-merge"} & set(step.argv) else []), False
     if name in ("sed", "awk", "gawk", "sort", "find", "dd"):
         return _filters(step, words)
     return _solvers(step, name, words) or ([], name not in _QUIET)

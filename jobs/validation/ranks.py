@@ -15,12 +15,15 @@ from .plan import Plan, Step
 
 
 def check(request: Request, plan: Plan) -> Iterator[Finding]:
+    told = False
     for step in plan.steps:
         if step.launcher:
             yield from _ranks(request, step, step.launcher)
             yield from _hosts(step, step.launcher)
             yield from _nodes(request, step, step.launcher)
-        yield from _threads(request, step)
+        for finding in _threads(request, step) if not told else ():
+            told = True
+            yield finding
 
 
 def _ranks(request: Request, step: Step, launcher: Launcher) -> Iterator[Finding]:

@@ -124,6 +124,7 @@ class _Parser:
 
     def _reserved(self, bare: str, word: Word) -> bool:
         if bare == "[[":
+            self._current(word.line).words.append(word)
             self._skip_until(lambda token: isinstance(token, Word) and token.bare == "]]")
             return True
         if bare in ("for", "select", "case", "function"):

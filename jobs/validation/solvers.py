@@ -23,6 +23,11 @@ class Solver:
     programs: str  # a pattern for the whole name of the programs whose words this validator judges
     aliases: tuple[str, ...] = ()
 
+    def runs_after_unknown(self, plan: Plan) -> bool:
+        """Whether all its programs start behind one that may have made or changed any file."""
+        steps = [step for step in plan.steps if re.fullmatch(self.programs, step.program)]
+        return bool(steps) and all(step.tree.anything for step in steps)
+
     def check(self) -> Check:
         return importlib.import_module(f"jobs.validation.{self.code}").check  # type: ignore[no-any-return]
 
