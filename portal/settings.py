@@ -12,6 +12,8 @@ from typing import Any
 
 import dj_database_url
 
+from portal.theme import UNFOLD  # noqa: F401  (the administration reads it from here)
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(os.environ.get("HEADRACE_DATA") or BASE_DIR / "data").resolve()
 
@@ -220,5 +222,3 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": env("LOG_LEVEL", "INFO")},
     "loggers": {"django.request": {"level": "ERROR"}, "httpx": {"level": "WARNING"}},
 }
-
-UNFOLD = {"SITE_TITLE": "Headrace", "SITE_HEADER": "Headrace", "SITE_URL": "/"}

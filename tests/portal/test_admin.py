@@ -265,3 +265,11 @@ def test_history_is_in_the_audit_log_only_when_it_happened(signed, money):
     signed.post(f"/admin/jobs/budget/{money.pk}/change/", budget_form(money))
     assert not AuditEntry.objects.exists()
     assert Event.objects.count() == 0
+
+
+def test_every_page_of_the_administration_is_in_its_navigation(signed):
+    from portal import theme
+
+    listed = {model for rows in theme.GROUPS.values() for _, model, _ in rows}
+    assert listed == {f"{model._meta.app_label}_{model._meta.model_name}" for model in administration.site._registry}
+    assert "Unknown machines" in signed.get("/admin/").content.decode()
