@@ -15,7 +15,8 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "bench")]
+os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "bench")])
 
 
 def database() -> str:
@@ -51,14 +52,18 @@ class Agents(threading.Thread):
 
         while not self.over.is_set():
             now = timezone.now()
-            new = list(Cluster.objects.filter(up__isnull=True, created__isnull=False, released__isnull=True).values_list("pk", "workload_id"))
+            new = list(
+                Cluster.objects.filter(up__isnull=True, created__isnull=False, released__isnull=True).values_list("pk", "workload_id")
+            )
             if new:
                 ids = [pk for pk, _ in new]
                 Node.objects.bulk_create([Node(cluster_id=pk, index=0, hostname="n", nonce="n", up=now) for pk in ids])
                 Cluster.objects.filter(pk__in=ids).update(up=now, staged=now, asker="n", went=now, started=now)
                 touch([work for _, work in new], now)
             gone = list(
-                Cluster.objects.filter(started__isnull=False, exited__isnull=True, workload__status="running").values_list("pk", "workload_id")
+                Cluster.objects.filter(started__isnull=False, exited__isnull=True, workload__status="running").values_list(
+                    "pk", "workload_id"
+                )
             )
             if gone:
                 Cluster.objects.filter(pk__in=[pk for pk, _ in gone]).update(exited=now, exit={"code": 0}, saved=now, saving={"files": 0})
@@ -113,9 +118,18 @@ CRANKS = (("queued", "validating", "starting", "running", "stopping"),)
 
 def main() -> None:
     set_up()
+    import celery_reference
+    import stage
+
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    rounds = [engine_rate(count) for _ in range(3)]
-    print(f"engine: {statistics.median(rounds):.0f} jobs/s (median of {[round(r) for r in rounds]}), {count} jobs a burst")
+    engine = [engine_rate(count) for _ in range(3)]
+    with stage._broker(Path(tempfile.mkdtemp()), True) as broker:
+        celery = [celery_reference.rate(min(count, 300), broker) for _ in range(3)]
+    ours, theirs = statistics.median(engine), statistics.median(celery)
+    print(f"{'burst through all stages':40}{'jobs/s':>10}{'each round':>24}")
+    print(f"{'engine, fake backend':40}{ours:10.0f}{[round(rate) for rate in engine]!s:>24}")
+    print(f"{'a Celery task per job (6 transitions)':40}{theirs:10.0f}{[round(rate) for rate in celery]!s:>24}")
+    print(f"{'ratio':40}{ours / theirs:10.1f}")
 
 
 if __name__ == "__main__":
