@@ -33,7 +33,7 @@ def words(text):
         ("cat > a <<'E'\nnot a command\nE\nls", [["cat"], ["ls"]]),
         ("case $x in a) ls;; *) pwd;; esac; id", [["ls"], ["pwd"], ["id"]]),
         ("for ((i=0; i<3; i++)); do ls; done", [["ls"]]),
-        ("if [[ -f x && -d y ]]; then ls; fi", [["ls"]]),
+        ("if [[ -f x && -d y ]]; then ls; fi", [["[["], ["ls"]]),
         ("a=(1 2 3); ls", [["ls"]]),
         ("diff <(ls a) <(ls b)", [["diff", None, None]]),
         ("f() { ls; }; f", [["ls"], ["f"]]),
