@@ -1,0 +1,43 @@
+"""One portal for all end-to-end tests, and a way to start more where a test kills or changes it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.e2e.real_portal import Person, Portal
+
+
+@pytest.fixture(scope="session")
+def portal() -> Iterator[Portal]:
+    """Shared: nobody kills it, fills its disk or uses up its money."""
+    made = Portal(LOCAL_CORES="8", HEADRACE_LOG_HEAD=str(24 << 20), HEADRACE_LOG_TAIL=str(1 << 20))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def engineer(portal: Portal) -> Person:
+    return portal.engineer
+
+
+@pytest.fixture
+def another_portal() -> Iterator[Callable[..., Portal]]:
+    """Starts one of the test's own; ended after the test."""
+    started: list[Portal] = []
+
+    def start(**more: str) -> Portal:
+        started.append(Portal(**more))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.close()
+
+
+@pytest.fixture(scope="session")
+def as_root() -> None:
+    if os.geteuid():
+        pytest.skip("without root the kernel gives no right to mount")
