@@ -59,7 +59,6 @@ CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
 HTTPS = env_bool("HTTPS", PRODUCTION)
 
 INSTALLED_APPS = [
-    "daphne",
     "unfold",
     "django.contrib.admin",
     "django.contrib.auth",
@@ -171,6 +170,9 @@ BACKENDS: dict[str, dict[str, Any]] = {
     },
 }
 AGENT_URL = env("AGENT_URL") or PORTAL_URL
+
+# --- API --------------------------------------------------------------------------------------------------------------
+API_RATE = env("API_RATE", "3000/m")  # requests of one token, each web process counting for itself; a number / s, m, h or d
 
 # --- money ------------------------------------------------------------------------------------------------------------
 CURRENCY = env("CURRENCY", "€")
