@@ -50,6 +50,7 @@ def run(request: Request, seconds: float | None, memory: int) -> list[Finding]:
 
 def patience(inputs: Inputs) -> float:
     """Seconds that reading these inputs may take: 3 and more with their size, never more than a minute."""
+    inputs = _plain(inputs)
     names = inputs.names()
     total = sum(inputs.size(name) for name in names)
     return min(_LONGEST, _LEAST + total / _SPEED + len(names) / _FILES)

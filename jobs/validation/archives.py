@@ -40,6 +40,7 @@ class Entry:
     kind: str  # file, folder, link, other
     target: str = ""  # of a link
     mode: int = 0
+    locked: bool = False  # needs a password
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ def _zip_entries(stream: BinaryIO) -> Iterator[Entry]:
                 yield Entry(info.orig_filename, 0, "link", target)
             else:
                 odd = stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR)
-                yield Entry(info.orig_filename, info.file_size, "other" if odd else kind, "", mode & 0o777)
+                yield Entry(info.orig_filename, info.file_size, "other" if odd else kind, "", mode & 0o777, bool(info.flag_bits & 1))
 
 
 def _zip_count(stream: BinaryIO) -> int:
@@ -226,6 +227,8 @@ def _bad_entry(archive: str, entry: Entry) -> list[Finding]:
         found.append("has control characters in its name")
     if len(posixpath.basename(name).encode("utf-8", "replace")) > 255:
         found.append("has a name longer than 255 bytes")
+    if entry.locked:
+        found.append("is locked by a password")
     if entry.kind == "other":
         found.append("is a device or another special file")
     if entry.kind == "link" and _leads_out(entry):

@@ -9,6 +9,7 @@ import posixpath
 import tarfile
 import zipfile
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from typing import BinaryIO
 
 from .archives import Entry, decompressed, look
@@ -16,17 +17,34 @@ from .base import Inputs, mode_of
 
 
 class Unpacked:
-    """Inputs with the members of the archives that are to be unpacked beside the files themselves."""
+    """Inputs with the members of the archives that are to be unpacked beside the files themselves.
+
+    The archives are opened when somebody asks for names, not before: that is in the child process with its limits.
+    """
 
     def __init__(self, inputs: Inputs, archives: Sequence[str]) -> None:
         self.inputs = inputs
         self.archives = list(archives)
-        self.folders = list(getattr(inputs, "folders", ()))
-        self.skipped = list(getattr(inputs, "skipped", ()))
-        self.members: dict[str, tuple[str, Entry]] = {}
-        for archive in self.archives:
-            for entry in look(inputs, archive).entries:
-                self._add(archive, entry)
+
+    @cached_property
+    def folders(self) -> list[str]:
+        own = list(getattr(self.inputs, "folders", ()))
+        return own + [_plain(entry.name) for _, entry in self._entries if entry.kind == "folder"]
+
+    @cached_property
+    def skipped(self) -> list[tuple[str, str]]:
+        own = list(getattr(self.inputs, "skipped", ()))
+        return own + [(_plain(entry.name), "symlink") for _, entry in self._entries if entry.kind not in ("file", "folder")]
+
+    @cached_property
+    def members(self) -> dict[str, tuple[str, Entry]]:
+        return {_plain(entry.name): (archive, entry) for archive, entry in self._entries if entry.kind == "file"}
+
+    @cached_property
+    def _entries(self) -> list[tuple[str, Entry]]:
+        found = [(archive, entry) for archive in self.archives for entry in look(self.inputs, archive).entries]
+        return [(archive, entry) for archive, entry in found if not _plain(entry.name).startswith(("../", "/")) and
+                _plain(entry.name) not in (".", "..")]  # fmt: skip
 
     def names(self) -> Sequence[str]:
         own = list(self.inputs.names())
@@ -45,24 +63,17 @@ class Unpacked:
         archive, entry = self.members[name]
         return _open_member(self.inputs, archive, entry)
 
-    def _add(self, archive: str, entry: Entry) -> None:
-        name = posixpath.normpath(entry.name)
-        if name.startswith(("../", "/")) or name in (".", ".."):
-            return
-        if entry.kind == "file":
-            self.members[name] = (archive, entry)
-        elif entry.kind == "folder":
-            self.folders.append(name)
-        else:
-            self.skipped.append((name, "symlink"))
-
 
 def unpacked(inputs: Inputs, flags: Mapping[str, bool] | Collection[str]) -> Inputs:
     """The inputs as the job folder will hold them. `flags`: the archives to unpack, or name -> yes or no."""
     wanted = [name for name in flags if flags[name]] if isinstance(flags, Mapping) else list(flags)
-    present = set(inputs.names())
+    present = set(inputs.names())  # of the files, not of what is in them
     chosen = [name for name in wanted if name in present]
     return Unpacked(inputs, chosen) if chosen else inputs
+
+
+def _plain(name: str) -> str:
+    return posixpath.normpath(name)
 
 
 def _open_member(inputs: Inputs, archive: str, entry: Entry) -> BinaryIO:

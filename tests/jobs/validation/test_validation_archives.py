@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from jobs.validation import Folder, Request, Severity, unpacked, validate
+from jobs.validation import Folder, Request, Severity, Stored, unpacked, validate
 from jobs.validation.archives import MAX_ENTRIES, look
 
 
@@ -128,3 +128,12 @@ def test_an_archive_that_climbs_out_fails_the_whole_validation(tmp_path):
     zipped(tmp_path / "a.zip", ["ok", "../../evil.txt"])
     found = validate(Request("shell", "", "ls", 1, unpacked(Folder(tmp_path), ["a.zip"])))
     assert [(finding.severity, finding.file) for finding in found] == [(Severity.ERROR, "a.zip")]
+
+
+def test_an_archive_is_not_opened_before_somebody_asks_for_names(tmp_path):
+    def opener():
+        raise AssertionError("opened")
+
+    inputs = unpacked(Stored([("a.zip", 10, opener)]), ["a.zip"])
+    with pytest.raises(AssertionError):
+        inputs.names()
