@@ -14,10 +14,12 @@ from channels.auth import AuthMiddlewareStack  # noqa: E402  (needs the apps)
 from channels.routing import URLRouter  # noqa: E402
 
 from portal.api import nodes  # noqa: E402
+from portal.api.v2.sockets import ByToken  # noqa: E402
 from portal.consumers.routes import websocket_urlpatterns  # noqa: E402
 from portal.origin import SameOrigin  # noqa: E402
 
-sockets = SameOrigin(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))
+routes = URLRouter(websocket_urlpatterns)
+sockets = SameOrigin(ByToken(routes, without=AuthMiddlewareStack(routes)))
 
 
 async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:

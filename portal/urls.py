@@ -6,13 +6,13 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from portal.api.v2 import api
-from portal.views import account, actions, budgets, files, hardware, health, help, jobs, log, new, outputs, projects, uploads
+from portal.api.v2 import urls as api
+from portal.views import account, actions, budgets, files, hardware, health, help, jobs, log, new, outputs, projects, tokens, uploads
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="jobs"), name="home"),
     path("admin/", admin.site.urls),
-    path("api/v2/", api.urls),
+    path("api/v2/", api()),
     path("jobs/", include(new.urlpatterns)),  # before the pages of one job: "new" is no public id
     path("jobs/", include(jobs.urlpatterns)),
     path("jobs/", include(actions.urlpatterns)),
@@ -25,5 +25,6 @@ urlpatterns = [
     path("", include(projects.urlpatterns)),
     path("", include(help.urlpatterns)),
     path("", include(account.urlpatterns)),
+    path("", include(tokens.urlpatterns)),
     path("", include(health.urlpatterns)),
 ]

@@ -12,7 +12,6 @@ from functools import wraps
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path, reverse
@@ -20,6 +19,7 @@ from django.views.decorators.http import require_http_methods
 
 from jobs.models import StoredFile, Upload
 from portal import storing, words
+from portal.api.v2.auth import token_or_session
 from portal.forms.names import clean_path
 
 VERSION = "1.0.0"
@@ -46,7 +46,7 @@ def tus(view: View) -> View:
     return wrapped
 
 
-@login_required
+@token_or_session
 @tus
 @require_http_methods(["POST", "OPTIONS"])
 def upload(request: HttpRequest) -> HttpResponse:
@@ -68,7 +68,7 @@ def upload(request: HttpRequest) -> HttpResponse:
     return _begin(request, name, size, 0o755 if told.get("mode") == "755" else 0o644)
 
 
-@login_required
+@token_or_session
 @tus
 @require_http_methods(["HEAD", "PATCH", "DELETE"])
 def upload_part(request: HttpRequest, public_id: str) -> HttpResponse:

@@ -4,6 +4,6 @@ Their statuses come in the order that those clients rely on; what really happene
 verdict) stands beside them in extra keys. One file a noun.
 """
 
-from .app import api
+from .app import api, urls
 
-__all__ = ["api"]
+__all__ = ["api", "urls"]

@@ -1,24 +1,28 @@
-"""What can be asked for: software, coretypes, prices."""
+"""What can be asked for: software, coretypes, prices, and the money there is."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
-from ninja import Router
+from ninja import Query, Router
 
+from jobs import scheduling
 from jobs.models import Budget, Coretype, Software, SoftwareVersion
+from portal import purses
 
-from .paging import listed
+from .paging import Paging, listed, page
+from .shapes import BudgetOut, CoretypeOut, Page, PriceOut, SoftwareOut, answers
 
 router = Router(tags=["catalogue"])
 
 
-@router.get("/analyses/", summary="Software, newest version first")
-def analyses(request: HttpRequest) -> dict[str, Any]:
+@router.get("/analyses/", response=answers(Page[SoftwareOut]), summary="Software, newest version first")
+def analyses(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
     kinds = list(Coretype.objects.filter(active=True).values_list("code", flat=True))
     rows = list(Software.objects.filter(active=True).prefetch_related("versions"))
-    return listed(request, rows, lambda row: _software(row, kinds))
+    return listed(request, paging, rows, lambda row: _software(row, kinds))
 
 
 def _software(row: Software, kinds: list[str]) -> dict[str, Any]:
@@ -43,49 +47,58 @@ def _version(version: SoftwareVersion, row: Software, kinds: list[str]) -> dict[
     }
 
 
-@router.get("/coretypes/", summary="Hardware with its price per core and hour")
-def coretypes(request: HttpRequest, isActive: bool | None = None) -> dict[str, Any]:
+@router.get("/coretypes/", response=answers(Page[CoretypeOut]), summary="Hardware, its price and what of it is free")
+def coretypes(request: HttpRequest, paging: Query[Paging], isActive: bool | None = None) -> dict[str, Any]:
     rows = Coretype.objects.select_related("region")
     if isActive is not None:
         rows = rows.filter(active=isActive)
-    return listed(request, list(rows), _coretype)
+    busy = scheduling.occupancy()
+    return listed(request, paging, list(rows), lambda row: _coretype(row, busy.get(row.pk)))
 
 
-def _coretype(row: Coretype) -> dict[str, Any]:
+def _coretype(row: Coretype, now: scheduling.Occupancy | None) -> dict[str, Any]:
     return {
         "code": row.code,
         "name": row.name,
         "displayOrder": row.order,
         "isDeprecated": not row.active,
         "isActive": row.active,
-        "price": _number(row.price),
-        "lowPriorityPrice": _number(row.price),
-        "cores": list(range(1, row.cores + 1)),
+        "price": float(row.price),
+        "lowPriorityPrice": float(row.price),
+        "cores": list(range(1, row.cores + 1)) + [row.cores * nodes for nodes in range(2, min(row.max_nodes, 1000) + 1)],
         "memory": row.memory // row.cores // (1 << 20),
         "memoryPerNode": row.memory,
         "storage": 0,
-        "walltimeRequired": True,
+        "walltimeRequired": False,
         "maxWalltimeHours": row.walltime_max / 3600,
         "coresPerNode": row.cores,
         "maxNodes": row.max_nodes,
         "categoryCodes": [],
         "processorInfo": row.processor,
         "region": row.region.code,
+        "freeCores": now.free if now else None,
+        "totalCores": now.total if now else None,
     }
 
 
-@router.get("/billing/computeprices/", summary="Prices as a plain list")
+@router.get("/billing/computeprices/", response=answers(list[PriceOut]), summary="Prices a core and hour, as a plain list")
 def prices(request: HttpRequest) -> list[dict[str, Any]]:
-    rows = Coretype.objects.filter(active=True)
-    return [{"coreType": row.code, "planType": plan, "value": str(_number(row.price))} for row in rows for plan in ("on-demand",)]
+    rows = Coretype.objects.all()
+    return [
+        {
+            "coreType": row.code,
+            "planType": "on-demand",
+            "os": "linux",
+            "isActive": row.active,
+            "value": {"amount": f"{row.price:f}", "currency": settings.CURRENCY},
+        }
+        for row in rows
+    ]
 
 
-@router.get("/budgets/", summary="Budgets that apply to the caller")
-def budgets(request: HttpRequest) -> dict[str, Any]:
-    rows = Budget.objects.select_related("project").order_by("pk")
-    if not request.user.is_staff:
-        rows = rows.filter(member=request.user) | rows.filter(project__memberships__user=request.user)
-    return listed(request, list(rows.distinct()), _budget)
+@router.get("/budgets/", response=answers(Page[BudgetOut]), summary="Budgets that apply to the caller")
+def budgets(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
+    return page(request, paging, purses.visible_to(request.user), _budget)
 
 
 def _budget(row: Budget) -> dict[str, Any]:
@@ -93,15 +106,12 @@ def _budget(row: Budget) -> dict[str, Any]:
         "id": row.pk,
         "name": row.name,
         "project": row.project.code if row.project else None,
+        "member": row.member.get_username() if row.member else None,
         "unit": row.unit,
         "strictness": row.strictness,
-        "amount": str(row.amount),
-        "spent": str(row.spent),
-        "held": str(row.held),
-        "left": str(row.left),
+        "amount": f"{row.amount:f}",
+        "spent": f"{row.spent:f}",
+        "held": f"{row.held:f}",
+        "left": f"{row.left:f}",
         "isActive": row.active,
     }
-
-
-def _number(amount: Any) -> float:
-    return float(amount)

@@ -2,219 +2,231 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import datetime
+from typing import Any, Literal
 
+from django.db import transaction
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
-from ninja import Router
+from ninja import Body, Query, Router, Status
 from ninja.errors import HttpError
 
-from jobs import ledger, lifecycle, scheduling
-from jobs.models import AuditEntry, Membership, Workload
+from jobs import lifecycle, scheduling, stored
+from jobs.lifecycle import Wish
+from jobs.models import AuditEntry, StoredFile, Workload
 from portal import removal
 
 from . import making, statuses
 from .auth import address_of
-from .found import changeable, visible
-from .paging import page
-from .schemas import JobIn, JobPatch, StopIn
+from .found import all_visible, changeable, visible
+from .moments import when
+from .once import once
+from .paging import Paging, page
+from .paging import whole as given_whole
+from .schemas import AssignIn, JobIn, JobPatch, ShareIn, StopIn
+from .shapes import ClusterStatus, GateOut, JobOut, JobShort, Page, ProjectOut, Shared, StatusOut, StopAsked, Submitted, answers
+from .showing import short, whole
 
 router = Router(tags=["jobs"])
-STATES = {"completed": lifecycle.REST_CODES, "not_completed": [code for code in lifecycle.JOB if code not in lifecycle.REST_CODES]}
+AFTER_IT: Any = Body(None)
 
 
-# --- showing ----------------------------------------------------------------------------------------------------------
-def whole(work: Workload, request: HttpRequest) -> dict[str, Any]:
-    """A job as its own address answers it."""
-    cost = ledger.cost(work, timezone.now())
-    return {
-        **_short(work),
-        "description": "",
-        "isLowPriority": False,
-        "projectId": work.project.code if work.project else None,
-        "jobanalyses": [_analysis(work)],
-        "jobvariables": [],
-        "expectedRuns": 1,
-        "includeNominalRun": False,
-        "isTemplateDryRun": False,
-        "dateSubmitted": _date(work.submitted),
-        "dateCompleted": _date(work.ended),
-        "url": request.build_absolute_uri(f"/jobs/{work.public_id}/"),
-        "cost": str(cost.spent),
-        "costAtMost": str(cost.at_most),
-        "verdictDetail": work.job.verdict_detail or None,
-        **statuses.truth(work),
-    }
-
-
-def _analysis(work: Workload) -> dict[str, Any]:
-    job, kind = work.job, work.coretype
-    return {
-        "analysis": {"code": job.software.software.code, "version": job.software.code, "name": job.software.software.name},
-        "command": job.command,
-        "envVars": job.environment,
-        "pipefail": job.pipefail,
-        "useMpi": False,
-        "flags": {},
-        "useRescaleLicense": False,
-        "userDefinedLicenseSettings": {"featureSets": []},
-        "hardware": {
-            "coreType": kind.code,
-            "coresPerSlot": work.total_cores,
-            "cores": work.total_cores,
-            "slots": 1,
-            "walltime": work.walltime / 3600,
-            "coreSummary": {"memoryPerNode": kind.memory, "numberOfNodes": work.nodes, "storagePerNode": 0},
-        },
-        "inputFiles": [{"id": use.file.public_id, "name": use.name, "decompress": use.unpack} for use in job.inputs.select_related("file")],
-    }
-
-
-def _short(work: Workload) -> dict[str, Any]:
-    return {
-        "id": work.public_id,
-        "name": work.name,
-        "owner": work.owner.email or work.owner.get_username(),
-        "dateInserted": _date(work.made),
-        "analysisNames": [work.job.software.software.name],
-        "sharedWith": [],
-        "storage": 0,
-        "isVisible": not work.archived,
-    }
-
-
-def _listed(work: Workload) -> dict[str, Any]:
-    newest = statuses.of(work)[0]
-    content = {"content": newest["status"]}
-    return {**_short(work), "jobStatus": content, "clusterStatusDisplay": {"content": work.row.label}, **statuses.truth(work)}
-
-
-def _date(moment: Any) -> str | None:
-    return moment.isoformat() if moment else None
-
-
-# --- addresses --------------------------------------------------------------------------------------------------------
-@router.get("/jobs/", summary="Jobs that one may see, newest first")
-def jobs(request: HttpRequest, state: str = "", job_status: str = "", search: str = "") -> dict[str, Any]:
-    rows = visible(request).filter(archived=False).prefetch_related("events")
+# --- lists ------------------------------------------------------------------------------------------------------------
+@router.get("/jobs/", response=answers(Page[JobShort]), summary="Jobs that one may see, newest first")
+def jobs(
+    request: HttpRequest,
+    paging: Query[Paging],
+    state: Literal["completed", "not_completed"] | None = None,
+    job_status: str = "",
+    search: str = "",
+    tag: str = "",
+) -> dict[str, Any]:
+    """`job_status` is one of the words of `statuses`, as COMPLETED or Waiting for Queue; `search` looks into names."""
+    rows = all_visible(request).filter(archived=False)
     if state:
-        if state not in STATES:
-            raise HttpError(400, "state is completed or not_completed.")
-        rows = rows.filter(status__in=STATES[state])
+        rows = rows.filter(status__in=lifecycle.REST_CODES) if state == "completed" else rows.exclude(status__in=lifecycle.REST_CODES)
     if job_status:
-        rows = rows.filter(status__in=[code for code, word in _words().items() if word == job_status.replace("_", " ").lower()])
+        rows = _of_status(rows, job_status)
     if search:
-        rows = rows.filter(name__icontains=search.replace("\0", ""))
-    return page(request, rows, _listed)
+        rows = rows.filter(name__icontains=search)
+    if tag:
+        rows = rows.filter(job__tags__normalized=tag.strip().casefold())
+    return page(request, paging, rows, short)
 
 
-def _words() -> dict[str, str]:
-    """Our status codes by the word, lower case, that the API has for them."""
-    rest = dict.fromkeys(lifecycle.REST_CODES, "completed")
-    return {lifecycle.DRAFT: "pending", lifecycle.STOPPING: "stopping", **rest, **{c: w.lower() for c, w in statuses.WORDS.items()}}
+def _of_status(rows: QuerySet[Workload], word: str) -> QuerySet[Workload]:
+    """Those whose newest status has this name."""
+    name = word.replace("_", " ").strip().lower()
+    stopping = Q(status__in=lifecycle.ACTIVE_CODES, wish=Wish.STOP)
+    force = Q(status__in=lifecycle.ACTIVE_CODES, wish=Wish.FORCE_STOP)
+    fails = Q(status=lifecycle.STOPPING, reason__in=[code for code in lifecycle.ENDINGS if statuses.fails(code)])
+    ending = stopping | force | fails
+    known = {
+        "pending": Q(status=lifecycle.DRAFT),
+        "waiting for queue": Q(pk__in=[]),
+        "waiting for cluster": Q(pk__in=[]),
+        "stopping": stopping | (fails & ~force),
+        "force stop": force,
+        "completed": Q(status__in=lifecycle.REST_CODES),
+        **{label.lower(): Q(status=code) & ~ending for code, label in statuses.WORDS.items()},
+        "executing": Q(status__in=[lifecycle.RUNNING, lifecycle.STOPPING]) & ~ending,
+    }
+    if name not in known:
+        raise HttpError(400, f"job_status is one of {', '.join(sorted(known))}.")
+    return rows.filter(known[name])
 
 
-@router.post("/jobs/", response={201: Any}, summary="Create a draft; `Idempotency-Key` makes a repeat harmless")
-def create(request: HttpRequest, payload: JobIn) -> tuple[int, dict[str, Any]]:
-    key = request.headers.get("Idempotency-Key", "")[:70]
-    work = making.make(request.user, payload, f"api:{key}" if key else "")
-    return 201, whole(changeable(request, work.public_id), request)
+# --- one job ----------------------------------------------------------------------------------------------------------
+@router.post("/jobs/", response=answers(JobOut, 403, 422, status=201), summary="Create a draft")
+def create(request: HttpRequest, payload: JobIn) -> Status:
+    """With the header `Idempotency-Key` a repeat makes no second job and gets the same answer; with another body 422."""
+    public_id = once(request, "create", lambda: making.make(request.user, payload).public_id)
+    return Status(201, whole(visible(request, public_id), request))
 
 
-@router.get("/jobs/{job_id}/", summary="One job, whole")
+@router.get("/jobs/{job_id}/", response=answers(JobOut, 404), summary="One job, whole")
 def job(request: HttpRequest, job_id: str) -> dict[str, Any]:
     return whole(visible(request, job_id), request)
 
 
-@router.patch("/jobs/{job_id}/", summary="Rename a job; move a draft to another project")
-@router.put("/jobs/{job_id}/", include_in_schema=False)
+@router.patch("/jobs/{job_id}/", response=answers(JobOut, 403, 404, 409), summary="Rename or describe a job; change a draft")
 def change(request: HttpRequest, job_id: str, payload: JobPatch) -> dict[str, Any]:
+    """Command, hardware, inputs, project and priority are those of a draft only: 409 for a job that was submitted."""
     work = changeable(request, job_id)
-    fields: dict[str, Any] = {}
-    if payload.name is not None:
-        fields["name"] = making.names.clean_title(payload.name)
-    if payload.projectId is not None:
-        if work.status != lifecycle.DRAFT and payload.projectId != (work.project.code if work.project else None):
-            raise HttpError(409, "Only a draft can move to another project: this job's money is held by its own.")
-        fields["project"] = making.project_of(request.user, payload.projectId)
-    Workload.objects.filter(pk=work.pk).update(**fields) if fields else None
+    fields, fixed = _changed(request, work, payload)
+    if work.status != lifecycle.DRAFT and fixed:
+        raise HttpError(409, f"It was submitted; only a draft can change its {' and '.join(fixed)}. Clone it to run it differently.")
+    with transaction.atomic():
+        if fields:
+            Workload.objects.filter(pk=work.pk).update(**fields)
+        if payload.description is not None:
+            type(work.job).objects.filter(pk=work.pk).update(description=payload.description)
+        if payload.jobanalyses and work.status == lifecycle.DRAFT:
+            making.remake(work, payload.jobanalyses[0])
+        AuditEntry.note(request.user, "change", work, address_of(request), id=work.public_id, changed=sorted(payload.model_fields_set))
     return whole(visible(request, job_id), request)
 
 
-@router.delete("/jobs/{job_id}/", response={204: None}, summary="Delete a job that is over, or a draft")
-def delete(request: HttpRequest, job_id: str) -> tuple[int, None]:
+@router.put("/jobs/{job_id}/", response=answers(JobOut, 403, 404, 409), summary="The same as PATCH")
+def put(request: HttpRequest, job_id: str, payload: JobPatch) -> dict[str, Any]:
+    return change(request, job_id, payload)
+
+
+def _changed(request: HttpRequest, work: Workload, asked: JobPatch) -> tuple[dict[str, Any], list[str]]:
+    """New values of the row, and what of them only a draft may change."""
+    fields: dict[str, Any] = {}
+    fixed = []
+    if asked.name is not None:
+        fields["name"] = making.title_of(asked.name)
+    if asked.projectId is not None and asked.projectId != (work.project.code if work.project else None):
+        fields["project"] = making.project_of(request.user, asked.projectId)
+        fixed.append("project")
+    if asked.isLowPriority is not None and asked.isLowPriority != (work.priority < 0):
+        fields["priority"] = making.LOW if asked.isLowPriority else 0
+        fixed.append("priority")
+    if asked.jobanalyses and work.status != lifecycle.DRAFT and asked.jobanalyses[0].command != work.job.command:
+        fixed.append("command")
+    return fields, fixed
+
+
+@router.post(
+    "/organizations/{org}/jobs/{job_id}/project-assignment/", response=answers(ProjectOut, 403, 404, 409), summary="Move a draft to a project"
+)
+def assign(request: HttpRequest, org: str, job_id: str, payload: AssignIn) -> dict[str, Any]:
+    changed = change(request, job_id, JobPatch(projectId=payload.projectId))
+    return {"id": changed["projectId"], "name": visible(request, job_id).project.name}  # type: ignore[union-attr]
+
+
+@router.delete("/jobs/{job_id}/", response=answers(None, 403, 404, 409, status=204), summary="Delete a job that is over, or a draft")
+def delete(request: HttpRequest, job_id: str, deleteInputFiles: bool = False) -> Status:
+    """With `deleteInputFiles` those inputs go too that no other job uses. 409 while it runs: stop it first."""
     work = changeable(request, job_id)
-    if work.is_active:
-        raise HttpError(409, f"It is in {work.row.label}; stop it first.")
-    removal.delete(work, request.user)
-    return 204, None
+    inputs = list(StoredFile.objects.filter(owner=request.user, uses__job=work.job, deleted__isnull=True).distinct())  # type: ignore[misc]
+    try:
+        removal.delete(work, request.user, address_of(request))
+    except ValueError:
+        raise HttpError(409, f"It is in {work.row.label}; stop it first.") from None
+    for file in inputs if deleteInputFiles else []:
+        if not file.uses.exists():
+            stored.delete(file, timezone.now())
+    return Status(204, None)
 
 
-@router.post("/jobs/{job_id}/submit/", summary="Submit a draft")
+# --- what one does with it --------------------------------------------------------------------------------------------
+@router.post("/jobs/{job_id}/submit/", response=answers(Submitted, 403, 404, 409, 422), summary="Submit a draft")
 def submit(request: HttpRequest, job_id: str) -> dict[str, Any]:
+    """A job runs once, however often this is called: 200 while it is under way, 409 once it is over."""
     work = changeable(request, job_id)
-    if not work.submit(request.user):
-        work.refresh_from_db()
-        if not work.is_active and not request.headers.get("Idempotency-Key"):
-            raise HttpError(409, f"It was submitted before and is {work.row.label}; clone it to run it again.")
-    else:
+    once(request, f"submit {work.public_id}", lambda: _submit(request, work))
+    return {"id": work.public_id, "status": statuses.newest(visible(request, job_id))}
+
+
+def _submit(request: HttpRequest, work: Workload) -> str:
+    if work.status == lifecycle.DRAFT and work.submit(request.user):
         AuditEntry.note(request.user, "submit", work, address_of(request), id=work.public_id)
-    return {"id": work.public_id, "status": statuses.of(work)[0]["status"]}
+    elif not visible(request, work.public_id).is_active:
+        raise HttpError(409, f"It was submitted before and is {work.row.label}; clone it to run it again.")
+    return work.public_id
 
 
-@router.post("/jobs/{job_id}/stop/", response={202: Any}, summary="Stop: gracefully, or with {force: true}")
-def stop(request: HttpRequest, job_id: str, payload: StopIn | None = None) -> tuple[int, dict[str, Any]]:
+@router.post("/jobs/{job_id}/stop/", response=answers(StopAsked, 403, 404, 409, status=202), summary="Stop a job")
+def stop(request: HttpRequest, job_id: str, payload: StopIn | None = AFTER_IT) -> Status:
+    """Gracefully, or with `force` at once, giving up what is not saved yet. 409 for what is over or was never submitted."""
     work = changeable(request, job_id)
-    force = bool(payload and payload.force)
+    end(request, work, bool(payload and payload.force))
+    return Status(202, {"id": work.public_id, "wish": work.wish})
+
+
+def end(request: HttpRequest, work: Workload, force: bool = False) -> None:
+    """Ask for the end of a job. Raises HttpError(409) for what is over."""
+    with transaction.atomic():
+        if work.stop(request.user, force=force):
+            AuditEntry.note(request.user, "force stop" if force else "stop", work, address_of(request), id=work.public_id)
+            return
+    work.refresh_from_db()
+    if work.status == lifecycle.DRAFT:
+        raise HttpError(409, "It was never submitted.")
     if not work.is_active:
-        raise HttpError(409, f"It is over: {work.row.label}." if work.status != lifecycle.DRAFT else "It was never submitted.")
-    if work.stop(request.user, force=force):
-        AuditEntry.note(request.user, "force stop" if force else "stop", work, address_of(request), id=work.public_id)
-    return 202, {"id": work.public_id, "wish": work.wish}
+        raise HttpError(409, f"It is over: {work.row.label}.")
 
 
-@router.post("/jobs/{job_id}/clone/", response={201: Any}, summary="A new draft that asks for the same")
-def clone(request: HttpRequest, job_id: str) -> tuple[int, dict[str, Any]]:
-    copy = visible(request, job_id).clone(request.user)
-    return 201, whole(visible(request, copy.public_id), request)
+@router.post("/jobs/{job_id}/clone/", response=answers(JobOut, 403, 404, 422, status=201), summary="A new draft that asks for the same")
+def clone(request: HttpRequest, job_id: str) -> Status:
+    work = visible(request, job_id)
+    public_id = once(request, f"clone {work.public_id}", lambda: work.clone(request.user).public_id)
+    return Status(201, whole(visible(request, public_id), request))
 
 
-@router.post("/jobs/{job_id}/share/", summary="Who sees a job: the members of its project")
-def share(request: HttpRequest, job_id: str) -> dict[str, Any]:
+@router.post("/jobs/{job_id}/share/", response=answers(Shared, 403, 404, 409), summary="See to it that somebody may see a job")
+def share(request: HttpRequest, job_id: str, payload: ShareIn) -> dict[str, Any]:
+    """A job is seen by the members of its project: 409 says whom to add to it. No mail is sent."""
     work = changeable(request, job_id)
-    members = Membership.objects.filter(project=work.project).select_related("user")
-    return {"recipient": [row.user.email or row.user.get_username() for row in members], "supportDesk": False}
+    sees = Q(username__iexact=payload.email) | Q(email__iexact=payload.email)
+    if work.project is None or not work.project.members.filter(sees).exists():
+        where = f"the project {work.project.code}" if work.project else "a project, and move the job there"
+        raise HttpError(409, f"{payload.email[:80]} can't see it: add them to {where}.")
+    return {"recipient": payload.email, "supportDesk": False}
 
 
-@router.get("/jobs/{job_id}/statuses/", summary="History, newest first")
+# --- how it stands ----------------------------------------------------------------------------------------------------
+@router.get("/jobs/{job_id}/statuses/", response=answers(Page[StatusOut], 404), summary="History, newest first")
 def history(request: HttpRequest, job_id: str) -> dict[str, Any]:
-    found = statuses.of(visible(request, job_id))
-    return {"count": len(found), "next": None, "previous": None, "results": found}
+    """Completed is always the last and stands for every end; `outcome` says which one it was."""
+    return given_whole(statuses.of(visible(request, job_id)))
 
 
-@router.get("/jobs/{job_id}/cluster_statuses/", summary="How its cluster stands")
+@router.get("/jobs/{job_id}/cluster_statuses/", response=answers(Page[ClusterStatus], 404), summary="How its clusters stood, newest first")
 def cluster_history(request: HttpRequest, job_id: str) -> dict[str, Any]:
-    found = [entry for cluster in visible(request, job_id).clusters.order_by("-attempt") for entry in _cluster_entries(cluster)]
-    return {"count": len(found), "next": None, "previous": None, "results": found}
+    return given_whole(statuses.of_clusters(visible(request, job_id)))
 
 
-def _cluster_entries(cluster: Any) -> list[dict[str, Any]]:
-    moments = [
-        ("Not Started", cluster.asked),
-        ("Starting", cluster.created),
-        ("Started", cluster.up),
-        ("Stopping", cluster.releasing),
-        ("Stopped", cluster.released),
-    ]
-    return [{"status": word, "statusDate": _date(at), "statusReason": None} for word, at in reversed(moments) if at]
-
-
-@router.get("/jobs/{job_id}/gates/", summary="Why it waits")
+@router.get("/jobs/{job_id}/gates/", response=answers(list[GateOut], 404), summary="Why a queued job waits")
 def gates(request: HttpRequest, job_id: str) -> list[dict[str, Any]]:
     work = visible(request, job_id)
-    if work.status != lifecycle.QUEUED:
-        return []
-    return [
-        {"gate": g.code, "passed": g.passed, "holds": g.holds, "sentence": g.sentence, "since": _date(g.since)}
-        for g in scheduling.gates(work, timezone.now())
-    ]
+    found = scheduling.gates(work, timezone.now()) if work.status == lifecycle.QUEUED else []
+    return [{"gate": g.code, "passed": g.passed, "holds": g.holds, "sentence": g.sentence, "since": _date(g.since)} for g in found]
+
+
+def _date(moment: datetime | None) -> str | None:
+    return when(moment) if moment else None

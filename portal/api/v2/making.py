@@ -1,65 +1,95 @@
-"""From the JSON of a new job to a draft: every value checked, errors under the name of their field."""
+"""From the JSON of a job to a draft: every value checked, errors under the name of their field."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from jobs.models import Coretype, Job, JobInput, Project, SoftwareVersion, StoredFile, Workload
 from portal.forms import names
 
-from .schemas import HardwareIn, JobAnalysisIn, JobIn
+from .schemas import CoretypeIn, HardwareIn, JobAnalysisIn, JobIn
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 HOUR = 3600
+LOW = -1
+"""Priority of what asks for low priority: after everything else that waits."""
+Checked = TypeVar("Checked")
 
 
-def make(user: Any, asked: JobIn, key: str = "") -> Workload:
-    """The draft; with `key` the same one every time. Raises ValidationError."""
-    if key and (known := Workload.objects.filter(owner=user, submit_key=key).first()):
-        return known
+def make(user: Any, asked: JobIn) -> Workload:
+    """A draft. Raises ValidationError."""
     analysis = asked.jobanalyses[0]
-    values = {"name": names.clean_title(asked.name), "project": project_of(user, asked.projectId or asked.project_id)}
+    values = {"name": title_of(asked.name), "project": project_of(user, asked.projectId or asked.project_id)}
     values |= hardware_of(analysis.hardware)
-    job = {"software": software_of(analysis), "commands": commands_of(analysis.command), "environment": environment_of(analysis.envVars)}
-    uses = inputs_of(user, analysis)
-    try:
-        with transaction.atomic():
-            work = Workload.objects.create(owner=user, submit_key=key, **values)
-            made = Job.objects.create(workload=work, pipefail=analysis.pipefail, **job)
-            JobInput.objects.bulk_create([JobInput(job=made, order=order, **use) for order, use in enumerate(uses)])
-    except IntegrityError:
-        return Workload.objects.get(owner=user, submit_key=key)
+    job, uses = job_of(analysis), inputs_of(user, analysis)
+    with transaction.atomic():
+        work = Workload.objects.create(owner=user, priority=LOW if asked.isLowPriority else 0, **values)
+        made = Job.objects.create(workload=work, description=asked.description or "", **job)
+        JobInput.objects.bulk_create([JobInput(job=made, order=order, **use) for order, use in enumerate(uses)])
     return work
+
+
+def remake(work: Workload, analysis: JobAnalysisIn) -> None:
+    """Another command, hardware and inputs for a draft. Raises ValidationError."""
+    values, job, uses = hardware_of(analysis.hardware), job_of(analysis), inputs_of(work.owner, analysis)
+    with transaction.atomic():
+        Workload.objects.filter(pk=work.pk).update(**values)
+        Job.objects.filter(pk=work.pk).update(**job)
+        work.job.inputs.all().delete()
+        JobInput.objects.bulk_create([JobInput(job=work.job, order=order, **use) for order, use in enumerate(uses)])
+
+
+def title_of(text: str) -> str:
+    found = under("name", names.clean_title, text)
+    if not found:
+        raise ValidationError({"name": ["A job needs a name."]})
+    return found
+
+
+def under(field: str, check: Callable[[str], Checked], text: str) -> Checked:
+    """What `check` makes of the text; what it refuses is said under the field's name."""
+    try:
+        return check(text)
+    except ValidationError as error:
+        raise ValidationError({field: error.messages}) from None
 
 
 def project_of(user: Any, code: str | None) -> Project | None:
     """The named project, or one's only or first one."""
     mine = Project.objects.filter(active=True)
+    if code is None:
+        return mine.filter(memberships__user=user).order_by("pk").first()
     if not user.is_staff:
         mine = mine.filter(memberships__user=user)
-    if code is None:
-        return Project.objects.filter(active=True, memberships__user=user).order_by("pk").first()
     found = mine.filter(code=code).first()
     if found is None:
         raise ValidationError({"projectId": [f"There is no project {code} that you may submit for."]})
     return found
 
 
-def software_of(analysis: JobAnalysisIn) -> SoftwareVersion:
+# --- private ----------------------------------------------------------------------------------------------------------
+def job_of(analysis: JobAnalysisIn) -> dict[str, Any]:
+    return {
+        "software": _software(analysis),
+        "commands": _commands(analysis.command),
+        "environment": _environment(analysis.envVars),
+        "pipefail": analysis.pipefail,
+    }
+
+
+def _software(analysis: JobAnalysisIn) -> SoftwareVersion:
     """By code and by version code or version name; without a version the newest."""
     code, wanted = analysis.analysis.code, analysis.analysis.version
     versions = SoftwareVersion.objects.filter(software__code=code, software__active=True)
-    named = (versions.filter(code=wanted).first() or versions.filter(name=wanted).first()) if wanted else None
-    found = named if wanted else versions.first()
+    found = (versions.filter(code=wanted).first() or versions.filter(name=wanted).first()) if wanted else versions.first()
     if found is None:
-        known = ", ".join(versions.values_list("code", flat=True)) or "none"
-        raise ValidationError(
-            {"jobanalyses.0.analysis": [f"There is no software {code} {wanted or ''}; its versions: {known}.".replace(" ;", ";")]}
-        )
+        known = ", ".join(versions.values_list("code", flat=True))
+        text = f"{code} has no version {wanted}; it has {known}." if known else f"There is no software {code}."
+        raise ValidationError({"jobanalyses.0.analysis": [text]})
     return found
 
 
@@ -71,7 +101,8 @@ def hardware_of(asked: HardwareIn) -> dict[str, Any]:
     nodes = asked.nodes or -(-total // kind.cores)
     cores = -(-total // nodes)
     if nodes > kind.max_nodes or cores > kind.cores:
-        raise ValidationError({where: [f"{kind} has at most {kind.max_nodes} nodes of {kind.cores} cores; {total} cores were asked for."]})
+        text = f"{kind.code} has at most {kind.max_nodes} nodes of {kind.cores} cores; {nodes} nodes of {cores} were asked for."
+        raise ValidationError({where: [text]})
     walltime = kind.walltime_default if asked.walltime is None else round(asked.walltime * HOUR)
     if not 60 <= walltime <= kind.walltime_max:
         raise ValidationError({f"{where}.walltime": [f"In hours, from 1 minute to {kind.walltime_max / HOUR:g} h."]})
@@ -79,38 +110,39 @@ def hardware_of(asked: HardwareIn) -> dict[str, Any]:
 
 
 def _coretype(asked: HardwareIn, where: str) -> Coretype:
-    code = asked.coreType.get("code") if isinstance(asked.coreType, dict) else asked.coreType
+    code = asked.coreType.code if isinstance(asked.coreType, CoretypeIn) else asked.coreType
     kinds = Coretype.objects.filter(active=True)
-    found = kinds.filter(code=str(code).replace("\0", "")).first() if code else kinds.order_by("price", "order").first()
+    found = kinds.filter(code=code).first() if code else kinds.order_by("price", "order").first()
     if found is None:
         raise ValidationError({f"{where}.coreType": [f"There is no coretype {code}; there are: {', '.join(k.code for k in kinds)}."]})
     return found
 
 
-def commands_of(text: str) -> list[str]:
+def _commands(text: str) -> list[str]:
     plain = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
-    if not plain.strip() or "\0" in plain:
-        raise ValidationError({"jobanalyses.0.command": ["Say what is to be run; a NUL byte cannot be part of it."]})
+    if not plain.strip():
+        raise ValidationError({"jobanalyses.0.command": ["Say what is to be run."]})
     return plain.split("\n")
 
 
-def environment_of(asked: Mapping[str, str] | None) -> dict[str, str]:
-    found = {}
-    for name, value in (asked or {}).items():
-        if not names.VARIABLE.match(name) or name.startswith(names.RESERVED) or "\0" in value:
-            raise ValidationError({"jobanalyses.0.envVars": [f"{name!r} can't be set for a job."]})
-        found[name] = value
-    return found
+def _environment(asked: Mapping[str, str] | None) -> dict[str, str]:
+    for name in asked or {}:
+        if not names.VARIABLE.match(name) or name.startswith(names.RESERVED):
+            raise ValidationError({"jobanalyses.0.envVars": [f"{name[:80]!r} can't be set for a job."]})
+    return dict(asked or {})
 
 
 def inputs_of(user: Any, analysis: JobAnalysisIn) -> list[dict[str, Any]]:
-    uses, seen = [], set()
+    """Files of the owner, under the names that they get in the job folder; in one query."""
+    mine = StoredFile.objects.filter(owner=user, deleted__isnull=True, public_id__in={asked.id for asked in analysis.inputFiles})
+    known = {file.public_id: file for file in mine}
+    uses: list[dict[str, Any]] = []
+    seen: set[str] = set()
     for index, asked in enumerate(analysis.inputFiles):
-        where = f"jobanalyses.0.inputFiles.{index}"
-        file = StoredFile.objects.filter(public_id=asked.id.replace("\0", ""), owner=user, deleted__isnull=True).first()
+        where, file = f"jobanalyses.0.inputFiles.{index}", known.get(asked.id)
         if file is None:
             raise ValidationError({where: [f"There is no file {asked.id} of yours."]})
-        name = names.clean_path(asked.name or file.name)
+        name = under(where, names.clean_path, asked.name or file.name)
         if name in seen:
             raise ValidationError({where: [f"Two inputs have the name {name}."]})
         seen.add(name)

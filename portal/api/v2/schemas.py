@@ -2,55 +2,96 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
 from ninja import Schema
-from pydantic import Field
+from pydantic import AfterValidator, AllowInfNan, Field
+
+
+def _no_nul(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("It can't hold a NUL byte.")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_no_nul)]
+Code = Annotated[Text, Field(max_length=120)]
+Number = Annotated[float, AllowInfNan(False)]
+Whole = Annotated[int, Field(ge=-(1 << 53), le=1 << 53)]
+Value = Annotated[Text, Field(max_length=10_000)] | bool | Whole | Number | None
 
 
 class AnalysisIn(Schema):
-    code: str = Field(max_length=40)
-    version: str | None = Field(None, max_length=120)
+    code: Code
+    version: Code | None = None
+
+
+class CoretypeIn(Schema):
+    code: Code
 
 
 class HardwareIn(Schema):
     """`coresPerSlot` times `slots` cores in all; `walltime` in hours."""
 
-    coreType: str | dict[str, Any] | None = None
+    coreType: Code | CoretypeIn | None = None
     coresPerSlot: int | None = Field(None, ge=1, le=10_000_000)
     cores: int | None = Field(None, ge=1, le=10_000_000)
     slots: int = Field(1, ge=1, le=100_000)
     nodes: int | None = Field(None, ge=1, le=100_000)
-    walltime: float | None = Field(None, gt=0, le=100_000, allow_inf_nan=False)
+    walltime: Number | None = Field(None, gt=0, le=100_000)
 
 
 class InputFileIn(Schema):
-    id: str = Field(max_length=40)
+    """An archive is unpacked unless `decompress` is false; `name` is its path in the job folder if not its own."""
+
+    id: Code
     decompress: bool = True
-    name: str | None = Field(None, max_length=1024)
+    name: Annotated[Text, Field(max_length=1024)] | None = None
 
 
 class JobAnalysisIn(Schema):
     analysis: AnalysisIn
-    command: str = Field(max_length=100_000)
+    command: Text = Field(max_length=100_000)
     hardware: HardwareIn = HardwareIn()
     inputFiles: list[InputFileIn] = Field(default_factory=list, max_length=10_000)
-    envVars: dict[str, str] | None = None
+    envVars: dict[str, Text] | None = Field(None, max_length=1000)
     pipefail: bool = True
 
 
 class JobIn(Schema):
-    name: str = Field(min_length=1, max_length=200)
-    description: str | None = Field(None, max_length=10_000)
-    projectId: str | None = Field(None, max_length=40)
-    project_id: str | None = Field(None, max_length=40)
+    name: Text = Field(min_length=1, max_length=200)
+    description: Text | None = Field(None, max_length=10_000)
+    isLowPriority: bool | None = None
+    projectId: Code | None = None
+    project_id: Code | None = None
     jobanalyses: list[JobAnalysisIn] = Field(min_length=1, max_length=1)
 
 
 class JobPatch(Schema):
-    name: str | None = Field(None, min_length=1, max_length=200)
-    projectId: str | None = Field(None, max_length=40)
+    name: Text | None = Field(None, min_length=1, max_length=200)
+    description: Text | None = Field(None, max_length=10_000)
+    projectId: Code | None = None
+    isLowPriority: bool | None = None
+    jobanalyses: list[JobAnalysisIn] | None = Field(None, min_length=1, max_length=1)
 
 
 class StopIn(Schema):
     force: bool = False
+
+
+class ShareIn(Schema):
+    email: Text = Field(max_length=254)
+    message: Text | None = Field(None, max_length=10_000)
+
+
+class TagIn(Schema):
+    name: Text = Field(min_length=1, max_length=80)
+
+
+class FilePatch(Schema):
+    name: Text | None = Field(None, min_length=1, max_length=1024)
+    typeId: int | None = Field(None, ge=1, le=12)
+
+
+class AssignIn(Schema):
+    projectId: Code

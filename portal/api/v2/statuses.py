@@ -1,8 +1,8 @@
 """The statuses that existing clients wait for, derived from our events; the truth stands beside them.
 
-Oldest to newest: Pending, Queued, Started, Validated, Executing, Completed. Stopping is shown only where something was
-stopped or went wrong, never on a success; the last entry of whatever has ended is always Completed, written after the
-outputs are listed; there is always at least one entry.
+Oldest to newest: Pending, Queued, Started, Validated, Executing, Completed. Stopping is never shown on a success and always
+on a stop or a failure (but one: no capacity, which clients know by its reason); the last entry of whatever has ended is
+Completed, written after the outputs are listed; there is always at least one entry.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from datetime import datetime
 from typing import Any
 
 from jobs import lifecycle
-from jobs.lifecycle import ENDINGS, Outcome
-from jobs.models import Event, Workload
+from jobs.lifecycle import ENDINGS, Outcome, Wish
+from jobs.models import Cluster, Event, Workload
+
+from .moments import when
 
 WORDS = {
     lifecycle.QUEUED: "Queued",
@@ -21,44 +23,71 @@ WORDS = {
     lifecycle.STARTING: "Validated",
     lifecycle.RUNNING: "Executing",
 }
-USER_STOP = "User Terminated"
-FAILED = "A run failed"
+PENDING, STOPPING, FORCE_STOP, COMPLETED = "Pending", "Stopping", "Force Stop", "Completed"
 SUCCESS = "Completed successfully"
+FAILED = "A run failed"
+USER_STOP = "User Terminated"
+NO_CAPACITY = "Could not allocate compute resources from the compute provider"
+NAMES = [PENDING, *WORDS.values(), STOPPING, FORCE_STOP, COMPLETED]
+Entry = tuple[str, datetime, str | None]
 
 
 def of(work: Workload) -> list[dict[str, Any]]:
     """Newest first; each {status, statusDate, statusReason}, the newest with what really happened."""
-    found = [{"status": status, "statusDate": at.isoformat(), "statusReason": reason} for status, at, reason in _entries(work)]
+    found = [{"status": status, "statusDate": when(at), "statusReason": reason} for status, at, reason in _entries(work)]
     found.reverse()
     found[0] |= truth(work)
     return found
 
 
-def _entries(work: Workload) -> Iterator[tuple[str, datetime, str | None]]:
-    yield "Pending", work.made, None
+def newest(work: Workload) -> str:
+    """The newest status by the row alone: what a list of many jobs shows."""
+    if work.status in lifecycle.REST_CODES:
+        return COMPLETED
+    if work.is_active and work.wish in (Wish.STOP, Wish.FORCE_STOP):
+        return FORCE_STOP if work.wish == Wish.FORCE_STOP else STOPPING
+    if work.status == lifecycle.STOPPING:
+        return STOPPING if fails(work.reason) else WORDS[lifecycle.RUNNING]
+    return WORDS.get(work.status, PENDING)
+
+
+def _entries(work: Workload) -> Iterator[Entry]:
+    """In the order of the events. `shown` is what was said last about an end that is coming."""
+    yield PENDING, work.made, None
+    shown = ""
     for event in work.events.all():
-        if event.before == event.after:
-            continue
-        if event.after in WORDS:
-            yield WORDS[event.after], event.at, None
-        elif event.after == lifecycle.STOPPING:
-            yield from _stopping(work, event)
-        elif event.after in lifecycle.REST_CODES:
-            yield "Completed", event.at, _reason(work)
+        for status, at, reason in _of_event(work, event, shown):
+            if status in (STOPPING, FORCE_STOP):
+                shown = status
+            elif status != COMPLETED:
+                shown = ""
+            yield status, at, reason
 
 
-def _stopping(work: Workload, event: Event) -> Iterator[tuple[str, datetime, str | None]]:
-    """Not on a success, and not when it goes back to the queue for another attempt."""
-    ending = ENDINGS.get(event.reason)
-    stopped = work.wish != lifecycle.Wish.RUN and work.status != lifecycle.COMPLETED
-    if ending is None and not stopped:
-        return
-    if stopped or (ending and ending.outcome == Outcome.STOPPED):
-        yield "Stopping", event.at, USER_STOP
-        if work.reason == "force-stopped":
-            yield "Force Stop", event.at, USER_STOP
-    elif ending and ending.outcome == Outcome.FAILED:
-        yield "Stopping", event.at, FAILED
+def _of_event(work: Workload, event: Event, shown: str) -> Iterator[Entry]:
+    if event.before == event.after:
+        if event.reason in (Wish.STOP, Wish.FORCE_STOP) and work.status != lifecycle.COMPLETED:
+            yield from _stop(event, shown)
+    elif event.after in WORDS:
+        yield WORDS[event.after], event.at, None
+    elif event.after == lifecycle.STOPPING and not shown and fails(event.reason):
+        yield STOPPING, event.at, FAILED
+    elif event.after in lifecycle.REST_CODES:
+        if not shown and work.outcome != Outcome.COMPLETED and work.reason != "no-capacity":
+            yield STOPPING, event.at, USER_STOP if work.outcome == Outcome.STOPPED else FAILED
+        yield COMPLETED, event.at, _reason(work)
+
+
+def _stop(event: Event, shown: str) -> Iterator[Entry]:
+    if not shown:
+        yield STOPPING, event.at, USER_STOP
+    if event.reason == Wish.FORCE_STOP and shown != FORCE_STOP:
+        yield FORCE_STOP, event.at, USER_STOP
+
+
+def fails(reason: str) -> bool:
+    ending = ENDINGS.get(reason)
+    return ending is not None and ending.outcome == Outcome.FAILED and reason != "no-capacity"
 
 
 def _reason(work: Workload) -> str:
@@ -67,16 +96,16 @@ def _reason(work: Workload) -> str:
     if work.outcome == Outcome.STOPPED:
         return USER_STOP
     if work.reason == "no-capacity":
-        return "Could not allocate compute resources from the compute provider"
-    failed_in_run = work.failed_stage in {lifecycle.RUNNING, lifecycle.STOPPING}
-    return FAILED if failed_in_run else f"{ENDINGS[work.reason].sentence} {work.detail}".strip()
+        return NO_CAPACITY
+    if work.failed_stage == lifecycle.RUNNING or work.reason not in ENDINGS:
+        return FAILED
+    return f"{ENDINGS[work.reason].sentence} {work.detail}".strip()
 
 
 def truth(work: Workload) -> dict[str, Any]:
     """What really happened, in keys that old clients do not look at."""
-    cluster = work.cluster
+    cluster = cluster_of(work)
     report = cluster.exit if cluster else {}
-    job = work.job if work.kind == "job" else None
     failed = work.table.rows.get(work.failed_stage)
     return {
         "outcome": work.outcome or None,
@@ -88,6 +117,34 @@ def truth(work: Workload) -> dict[str, Any]:
         "reason": work.reason or None,
         "detail": work.detail or None,
         "attempt": work.attempt,
-        "verdict": (job.verdict or None) if job else None,
+        "verdict": work.job.verdict or None,
         "waitsFor": work.gate_text or None,
     }
+
+
+# --- clusters ---------------------------------------------------------------------------------------------------------
+def cluster_of(work: Workload) -> Cluster | None:
+    """The cluster of this attempt, from the rows that were fetched along with it."""
+    return next((one for one in work.clusters.all() if one.attempt == work.attempt), None)
+
+
+def of_clusters(work: Workload) -> list[dict[str, Any]]:
+    """How the clusters of all attempts stood, newest first; never empty."""
+    found = [entry for cluster in sorted(work.clusters.all(), key=lambda one: -one.attempt) for entry in _of_cluster(cluster)]
+    return found or [{"status": "Not Started", "statusDate": when(work.made), "statusReason": None}]
+
+
+def newest_cluster(work: Workload) -> str:
+    return str(of_clusters(work)[0]["status"])
+
+
+def _of_cluster(cluster: Cluster) -> list[dict[str, Any]]:
+    moments = [
+        ("Not Started", cluster.asked),
+        ("Starting", cluster.created),
+        ("Started", cluster.up),
+        ("Stop Requested", cluster.releasing),
+        ("Stopping", cluster.releasing),
+        ("Stopped", cluster.released),
+    ]
+    return [{"status": word, "statusDate": when(at), "statusReason": cluster.trouble or None} for word, at in reversed(moments) if at]

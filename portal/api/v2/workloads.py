@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Count
 from django.http import HttpRequest
 from ninja import Router
 
-from jobs.models import Workload
+from portal import standing
 
 from .auth import admin_only
+from .shapes import answers
 
 router = Router(tags=["installation"])
 
 
-@router.get("/installation/", summary="Workloads by status (admins)")
+@router.get("/installation/", response=answers(dict[str, Any], 403), summary="Workloads by status (admins)")
 def installation(request: HttpRequest) -> dict[str, Any]:
     admin_only(request)
-    counts = dict(Workload.objects.order_by().values_list("status").annotate(count=Count("pk")))
-    return {"workloads": counts}
+    return {"workloads": standing.by_status()}

@@ -1,0 +1,173 @@
+"""A look into a job that runs: its folder, the end of a file, its log by offset, its nodes and how they are.
+
+One idea: every address works for life. What is asked for after the end is answered from what was saved.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote_from_bytes, unquote_to_bytes
+
+from django.http import Http404, HttpRequest, HttpResponse
+from ninja import Query, Router
+from ninja.errors import HttpError
+from pydantic import Field
+
+from jobs import logs
+from jobs import outputs as stored
+from jobs.models import Workload
+from jobs.signals import announce
+from portal.consumers.log import is_stream
+
+from . import statuses
+from .file_found import REACH, STDOUT, last_lines, lines_of, of_entry, shown_path
+from .found import changeable, visible
+from .jobs import end
+from .outputs import RUN, of_run
+from .paging import Paging, listed
+from .shapes import FolderEntry, NodeOut, Page, Snapshot, Tail, answers
+
+router = Router(tags=["running"])
+LONGEST_WAIT = 25
+PACE = 0.1
+MOST = 4 << 20
+Offset = Annotated[int, Field(ge=0, le=1 << 62)]
+Count = Annotated[int, Field(ge=1, le=10_000)]
+LOG = {"responses": {200: {"description": "Bytes from the offset on, up to 4 MiB", "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}}}
+
+
+@router.get(
+    "/jobs/{job_id}/runs/{run}/directory-contents/", response=answers(list[FolderEntry], 404, 409), summary="What lies in the job folder while it runs"
+)
+def directory(request: HttpRequest, job_id: str, run: str) -> list[dict[str, Any]]:
+    work = of_run(request, job_id, run)
+    if not work.is_active or statuses.cluster_of(work) is None:
+        raise HttpError(409, "Only a running job has a folder; afterwards look at its files.")
+    return _folder(work)
+
+
+@router.get("/jobs/{job_id}/runs/{run}/tail/{path:path}", response=answers(Tail, 404), summary="Last lines of the log or of any file")
+def tail(request: HttpRequest, job_id: str, run: str, path: str, lines: Query[Count] = 100) -> dict[str, Any]:
+    """A file that nobody looked at until now is fetched from its node: the first answer may be empty, ask again."""
+    work = of_run(request, job_id, run)
+    real = os.fsdecode(unquote_to_bytes(path))
+    for name in dict.fromkeys((path, real)):
+        if (found := _tail(work, name, lines)) is not None:
+            return {"fileType": "text", "lines": found}
+    if not work.is_active or not is_stream(f"file:{real}"):
+        raise Http404("There is no such file.")
+    _look_at(work, f"file:{real}")
+    return {"fileType": "text", "lines": []}
+
+
+@router.get("/jobs/{job_id}/log/", response=answers(Any, 404), openapi_extra=LOG, summary="The log from an offset on, waiting for more")
+def log_bytes(
+    request: HttpRequest, job_id: str, offset: Query[Offset] = 0, wait: Query[Annotated[int, Field(ge=0, le=LONGEST_WAIT)]] = 0, stream: str = "stdout"
+) -> HttpResponse:
+    """For those that can't open a websocket: ask with `offset` = the bytes that one has, and `wait` seconds for new ones.
+
+    X-Log-Size says how long it is now, X-Log-Complete: 1 that no more will come. `stream` is stdout or file:PATH. Offsets count
+    what is not kept too; the answer then starts at X-Log-Offset.
+    """
+    work = visible(request, job_id)
+    if not is_stream(stream):
+        raise Http404("There is no such log.")
+    directory = logs.attempt_dir(work.public_id, work.attempt)
+    size, over = _wait(work, directory, stream, offset, wait)
+    start = _behind_gaps(directory, stream, offset)
+    data = logs.read(directory, stream, start, min(size, start + MOST)) if start < size else b""
+    answer = HttpResponse(data, content_type="application/octet-stream")
+    answer["X-Content-Type-Options"] = "nosniff"
+    answer["X-Log-Size"], answer["X-Log-Complete"], answer["X-Log-Offset"] = str(size), str(int(over)), str(start)
+    return answer
+
+
+@router.post("/jobs/{job_id}/runs/{run}/snapshot/", response=answers(Snapshot, 403, 404), summary="What is there now")
+def snapshot(request: HttpRequest, job_id: str, run: str) -> dict[str, Any]:
+    work = of_run(request, job_id, run)
+    return {"data": _folder(work), "exitcode": 0, "lastSnapshotID": None, "reason": None if work.is_active else "It is over: see its files."}
+
+
+@router.post("/jobs/{job_id}/runs/{run}/stop/", response=answers(dict[str, Any], 403, 404, 409), summary="Stop the run, and so the job")
+def stop_run(request: HttpRequest, job_id: str, run: str) -> dict[str, Any]:
+    of_run(request, job_id, run)
+    end(request, changeable(request, job_id))
+    return {}
+
+
+@router.get("/jobs/{job_id}/instances/", response=answers(Page[NodeOut], 404), summary="Nodes of its cluster")
+def nodes(request: HttpRequest, job_id: str, paging: Query[Paging]) -> dict[str, Any]:
+    cluster = statuses.cluster_of(visible(request, job_id))
+    return listed(request, paging, list(cluster.nodes.all()) if cluster else [], _node)
+
+
+@router.get("/jobs/{job_id}/connection_details/", response=answers(list[NodeOut], 404), summary="The same as a plain list")
+def connections(request: HttpRequest, job_id: str) -> list[dict[str, Any]]:
+    cluster = statuses.cluster_of(visible(request, job_id))
+    return [_node(node) for node in cluster.nodes.all()] if cluster else []
+
+
+@router.get("/jobs/{job_id}/health/", response=answers(list[dict[str, Any]], 404), summary="CPU, memory, disk and network of a node over time")
+def health(request: HttpRequest, job_id: str, node: Query[Annotated[int, Field(ge=0, le=100_000)]] = 0, since: Query[Annotated[int, Field(ge=0, le=1 << 40)]] = 0) -> list[dict[str, Any]]:
+    """Records after `since` (unix seconds), oldest first: `at`, `cpu` (cores in use), `memory`, `disk_used`, `net_in`... in bytes."""
+    work = visible(request, job_id)
+    return list(logs.beats(logs.attempt_dir(work.public_id, work.attempt), node, since))
+
+
+@router.get("/jobs/{job_id}/cluster-load-measurements/", response=answers(list[dict[str, Any]], 404), summary="Load of the head node")
+def load(request: HttpRequest, job_id: str, hours: Query[Annotated[float, Field(gt=0, le=10_000, allow_inf_nan=False)]] = 24) -> list[dict[str, Any]]:
+    return health(request, job_id, 0, int(max(0.0, time.time() - hours * 3600)))
+
+
+# --- private ----------------------------------------------------------------------------------------------------------
+def _folder(work: Workload) -> list[dict[str, Any]]:
+    base = f"/api/v2/jobs/{work.public_id}/runs/{RUN}/tail/"
+    found = logs.listing(logs.attempt_dir(work.public_id, work.attempt)).get("files", [])
+    return [{"path": shown_path(one["path"]), "size": one["size"], "resource": base + quote_from_bytes(os.fsencode(one["path"]))} for one in found]
+
+
+def _tail(work: Workload, path: str, count: int) -> list[str] | None:
+    """From the live stream, else from what was saved; None if neither is there."""
+    directory = logs.attempt_dir(work.public_id, work.attempt)
+    stream = "stdout" if path in {STDOUT, "stdout"} else f"file:{path}"
+    if is_stream(stream) and logs.generations(directory, stream):
+        if work.is_active:
+            _look_at(work, stream)
+        size = logs.size(directory, stream)
+        return lines_of(logs.read(directory, stream, _behind_gaps(directory, stream, max(0, size - REACH)), size), count)
+    manifest = stored.manifest(work.public_id, work.attempt)
+    entry = manifest.named(path)
+    if entry is not None and entry.kind == "file":
+        return list(last_lines(of_entry(work, work.attempt, manifest, entry), count))
+    return [] if stream == "stdout" else None
+
+
+def _look_at(work: Workload, stream: str) -> None:
+    """The node reports this stream quickly from now on."""
+    if logs.watch(logs.attempt_dir(work.public_id, work.attempt), stream):
+        announce(f"orders:{work.public_id}")
+
+
+def _wait(work: Workload, directory: Path, stream: str, offset: int, seconds: int) -> tuple[int, bool]:
+    """The size and whether no more comes, as soon as there is more than `offset`, or after `seconds`."""
+    deadline = time.monotonic() + seconds
+    if work.is_active:
+        _look_at(work, stream)
+    while True:
+        over = logs.complete(directory, stream) is not None or not work.is_active
+        size = logs.size(directory, stream)
+        if size > offset or over or time.monotonic() >= deadline:
+            return size, over and offset + MOST >= size
+        time.sleep(PACE)
+
+
+def _behind_gaps(directory: Path, stream: str, offset: int) -> int:
+    return next((gap.end for gap in logs.gaps(directory, stream) if gap.start <= offset < gap.end), offset)
+
+
+def _node(node: Any) -> dict[str, Any]:
+    role = "MPI_MASTER" if node.index == 0 else "MPI_SLAVE"
+    return {"publicIp": None, "hostname": node.hostname, "username": None, "sshPort": None, "role": role}
