@@ -1,0 +1,223 @@
+"""Every address and every socket x owner, member of the project, stranger, anonymous, admin.
+
+The addresses come from the resolver: one that is not classified here fails the test, so that nobody forgets it. Expected is
+what a GET (or the POST of an action) must not give away: 404 for strangers on what is somebody's, sign-in for the anonymous.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+import factories
+import pytest
+from channels.testing import WebsocketCommunicator
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
+
+from jobs import logs, outputs
+from jobs.models import ApiToken, StoredFile
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ROLES = ("owner", "member", "stranger", "anonymous", "admin")
+OPEN = {"health", "signin", "signout", "home"}
+"""Answers anybody; tells nothing of anybody's."""
+OWN = {"account", "password", "tokens", "files", "file-arrived", "help", "hardware", "jobs", "job-new", "job-new-input", "job-sample",
+       "projects", "budget", "upload"}  # fmt: skip
+"""Signed-in people; shows only what is theirs."""
+JOB_SEEN = {"job", "job-output", "job-files", "job-health", "job-health-data", "job-timeline", "job-settings", "job-zip", "job-file",
+            "job-file-view", "job-input", "log-bytes", "log-lines", "log-search", "log-download", "job-series"}  # fmt: skip
+JOB_CHANGED = {"job-stop", "job-archive", "job-delete", "job-submit", "job-extend", "job-change"}
+JOB_COPIED = {"job-clone", "job-resubmit"}
+ELSEWHERE = {"upload-part", "file", "file-delete", "token-revoke", "budget-one", "project", "member-remove", "stray"}
+"""Somebody's things beside jobs: strangers get 404 (403 where only the right lacks)."""
+ADMINS = {"stray"}
+
+
+def names() -> set[str]:
+    found: set[str] = set()
+
+    def walk(patterns, prefix: str = "") -> None:
+        for pattern in patterns:
+            here = prefix + str(pattern.pattern)
+            if isinstance(pattern, URLResolver) and not here.startswith(("admin/", "api/")):
+                walk(pattern.url_patterns, here)
+            elif isinstance(pattern, URLPattern) and pattern.name:
+                found.add(pattern.name)
+
+    walk(get_resolver().url_patterns)
+    return found
+
+
+@pytest.fixture
+def people(owner, member, stranger, admin):
+    clients = {role: Client() for role in ROLES}
+    for role, user in [("owner", owner), ("member", member), ("stranger", stranger), ("admin", admin)]:
+        clients[role].force_login(user)
+    return clients
+
+
+@pytest.fixture
+def job(owner, wing):
+    made = factories.job(owner, project=wing)
+    made.workload.submit(owner)
+    directory = logs.attempt_dir(made.workload.public_id, 1)
+    logs.write(directory, "stdout", 0, 0, b"secret words\n")
+    outputs.store_batch(
+        made.workload.public_id, 1, [{"path": "a.txt", "size": 2, "sha256": SHA_OF_HI, "mode": 0o644, "mtime": 0}], memoryview(b"hi")
+    )
+    file = StoredFile.objects.create(owner=owner, name="deck.inp", size=2, sha256=SHA_OF_HI, key="inputs/none")
+    made.inputs.create(file=file, name="deck.inp")
+    return made.workload
+
+
+SHA_OF_HI = "8f434346648f6b96df89dda901c5176b10a6d83961dd3c1ac88b59b2dc327aa4"
+
+
+def test_every_address_is_classified():
+    rest = names() - OPEN - OWN - JOB_SEEN - JOB_CHANGED - JOB_COPIED - ELSEWHERE
+    unknown = {name for name in rest if not name.startswith("admin-")}
+    assert unknown == set(), "say in this file who may see these"
+
+
+def addresses(job) -> dict[str, str]:
+    from django.urls import NoReverseMatch, reverse
+
+    use = job.job.inputs.get()
+    found = {}
+    for name in names() & (JOB_SEEN | JOB_CHANGED | JOB_COPIED):
+        for args in ([job.public_id], [job.public_id, 0], [job.public_id, use.pk]):
+            try:
+                found[name] = reverse(name, args=args)
+            except NoReverseMatch:
+                continue
+            if name != "job-input":
+                break
+    return found
+
+
+def test_jobs_are_seen_by_their_project_and_by_nobody_else(people, job):
+    for name, address in addresses(job).items():
+        if name not in JOB_SEEN:
+            continue
+        for role, client in people.items():
+            status = client.get(address + ("?q=x&line=0&count=1&from=0&to=5" if name.startswith("log-") else "")).status_code
+            if role == "anonymous":
+                assert status in (302, 401, 403, 404), (name, role, status)
+            elif role == "stranger":
+                assert status == 404, (name, role, status)
+            else:
+                assert status in (200, 206, 302, 404) if name in {"job-input", "job-file-view"} else status in (200, 206), (
+                    name,
+                    role,
+                    status,
+                )
+
+
+def test_jobs_are_changed_by_owner_and_admin_only(people, job):
+    for name, address in addresses(job).items():
+        if name not in JOB_CHANGED:
+            continue
+        before = type(job).objects.values().get(pk=job.pk)
+        assert people["anonymous"].post(address).status_code in (302, 401, 403), name
+        assert people["stranger"].post(address).status_code == 404, name
+        assert people["member"].post(address).status_code == 403, name
+        assert type(job).objects.values().get(pk=job.pk) == before, f"{name} changed something for somebody who may not"
+    stop = addresses(job)["job-stop"]
+    assert people["owner"].post(stop).status_code in (200, 204, 302)
+    job.refresh_from_db()
+    assert job.wish == "stop"
+
+
+def test_a_member_may_copy_but_a_stranger_may_not(people, job):
+    address = addresses(job)["job-clone"]
+    assert people["stranger"].post(address).status_code == 404
+    assert people["anonymous"].post(address).status_code in (302, 401, 403)
+    assert people["member"].post(address).status_code in (200, 302)
+
+
+def test_own_pages_want_a_sign_in_and_show_nothing_of_others(people, job):
+    from django.urls import reverse
+
+    for name in sorted(OWN & names()):
+        address = reverse(name)
+        assert people["anonymous"].get(address).status_code in (302, 401, 403, 405), name
+        answer = people["stranger"].get(address)
+        assert answer.status_code in (200, 302, 400, 404, 405), (name, answer.status_code)
+        body = b"".join(answer.streaming_content) if answer.streaming else answer.content
+        assert job.public_id.encode() not in body, name
+        assert b"deck.inp" not in body, name
+
+
+def test_the_api_gives_strangers_nothing(job, owner, stranger, admin):
+    made = {user.username: ApiToken.make(user, "t")[1] for user in (owner, stranger)}
+    base, file = f"/api/v2/jobs/{job.public_id}/", f"/api/v2/files/{job.job.inputs.get().file.public_id}/"
+    paths = [
+        "",
+        "statuses/",
+        "cluster_statuses/",
+        "files/",
+        "runs/",
+        "runs/1/",
+        "runs/1/files/",
+        "runs/1/tail/stdout",
+        "instances/",
+        "log/",
+        "health/",
+        "gates/",
+    ]
+    client = Client()
+    for address in [
+        *(base + path for path in paths),
+        file,
+        file + "contents/",
+        file + "lines/",
+        f"/api/v2/files/{job.public_id}-1-0/contents/",
+    ]:
+        assert client.get(address).status_code == 401, address
+        assert client.get(address, HTTP_AUTHORIZATION="Token wrong").status_code == 401, address
+        assert client.get(address, HTTP_AUTHORIZATION=f"Token {made[stranger.username]}").status_code in (400, 404), address
+    for path in ("submit/", "stop/", "clone/", "runs/1/stop/", "runs/1/snapshot/"):
+        answer = client.post(base + path, "{}", "application/json", HTTP_AUTHORIZATION=f"Token {made[stranger.username]}")
+        assert answer.status_code == 404, path
+    assert client.get(base, HTTP_AUTHORIZATION=f"Token {made[owner.username]}").status_code == 200
+
+
+def test_a_read_token_reads_only(job, owner):
+    _, text = ApiToken.make(owner, "t", "read")
+    client, base = Client(), f"/api/v2/jobs/{job.public_id}/"
+    assert client.get(base, HTTP_AUTHORIZATION=f"Token {text}").status_code == 200
+    assert client.post(base + "stop/", "{}", "application/json", HTTP_AUTHORIZATION=f"Token {text}").status_code == 403
+
+
+def test_an_expired_token_is_no_token(job, owner):
+    _, text = ApiToken.make(owner, "t", expires=timezone.now())
+    assert Client().get(f"/api/v2/jobs/{job.public_id}/", HTTP_AUTHORIZATION=f"Token {text}").status_code == 401
+
+
+SOCKETS = ["/live/jobs/{id}/?page=status", "/live/jobs/{id}/log/?attempt=1&stream=stdout", "/live/jobs/{id}/health/"]
+
+
+@pytest.mark.parametrize("path", SOCKETS)
+@pytest.mark.parametrize("role", ROLES)
+async def test_sockets_are_refused_before_accept(people, job, path, role):
+    accepted = await handshake(people[role], path.format(id=job.public_id))
+    assert accepted is (role in {"owner", "member", "admin"})
+
+
+@pytest.mark.parametrize("path", [*SOCKETS, "/live/jobs/?ids={id}"])
+async def test_a_foreign_page_cannot_open_a_socket(people, job, path):
+    assert not await handshake(people["owner"], path.format(id=job.public_id), origin=b"http://evil.test")
+
+
+async def handshake(client: Client, path: str, origin: bytes = b"http://testserver") -> bool:
+    from portal.asgi import application
+
+    cookies = "; ".join(f"{name}={morsel.value}" for name, morsel in client.cookies.items()).encode()
+    headers = [(b"host", b"testserver"), (b"origin", origin), (b"cookie", cookies)]
+    communicator = WebsocketCommunicator(application, path, headers=headers)
+    accepted, _ = await communicator.connect(timeout=10)
+    await communicator.disconnect()
+    await asyncio.sleep(0)
+    return accepted
