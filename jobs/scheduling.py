@@ -182,7 +182,7 @@ def _fits_behind(work: Workload, line: Line, now: datetime) -> bool:
 # --- loading ----------------------------------------------------------------------------------------------------------
 def waiting_line(limit: int = 10_000) -> list[Workload]:
     """The queue, in order."""
-    rows = Workload.objects.filter(status=lifecycle.QUEUED).select_related("coretype", "project")
+    rows = Workload.objects.filter(status=lifecycle.QUEUED).select_related("coretype", "project", "owner")
     return list(rows.order_by("-priority", "submitted", "pk")[:limit])
 
 

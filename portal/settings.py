@@ -158,7 +158,7 @@ STATICFILES_DIRS: list[Any] = [
 ]
 STATICFILES_DIRS = [(prefix, path) for prefix, path in STATICFILES_DIRS if path.is_dir()]
 WHITENOISE_USE_FINDERS = True
-WHITENOISE_MAX_AGE = 3600
+WHITENOISE_MAX_AGE = 60
 
 # --- hardware ---------------------------------------------------------------------------------------------------------
 HOST, PORT, DEMO = env("HEADRACE_HOST", "127.0.0.1"), env("HEADRACE_PORT", "8000"), env_bool("HEADRACE_DEMO")  # of `up`
@@ -169,6 +169,7 @@ BACKENDS: dict[str, dict[str, Any]] = {
         "OPTIONS": {"folder": str(CLUSTERS_DIR), "cores": int(env("LOCAL_CORES", "0")) or None},
     },
 }
+ALLOW_NO_SANDBOX = env_bool("ALLOW_NO_SANDBOX")  # let everybody use a local backend on which no sandbox works
 AGENT_URL = env("AGENT_URL") or PORTAL_URL
 
 # --- API --------------------------------------------------------------------------------------------------------------

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
-from .. import capacity, ledger, lifecycle, scheduling
+from .. import backends, capacity, ledger, lifecycle, scheduling
 from ..models import Change, Coretype, Turn, Workload, advance
 from ..signals import announce
 from .base import Facts, Step, end, stopped_reason
@@ -67,10 +68,19 @@ def _over(work: Workload) -> Step | None:
     facts = Facts(work, None)
     if facts.stops:
         return end(facts, stopped_reason(facts))
+    if _not_fenced(work):
+        return end(facts, "never-starts", f"{work.coretype.name} cannot keep users apart (no sandbox works there); only admins may use it")
     check = work.findings  # type: ignore[attr-defined]
     if check is not None and check.errors:
         return end(facts, "findings", f"{check.errors} error{'s' if check.errors > 1 else ''} in the input")
     return None
+
+
+def _not_fenced(work: Workload) -> bool:
+    """Whether the command would run with the portal's own rights; nobody but admins may do that unless a setting says so."""
+    if work.owner.is_staff or settings.ALLOW_NO_SANDBOX:
+        return False
+    return backends.get(work.coretype.backend).sandbox == "none"
 
 
 def _waited(work: Workload) -> str:

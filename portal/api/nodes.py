@@ -230,7 +230,7 @@ async def _done(caller: Caller, report: Any) -> dict[str, Any]:
     """The head's last word: every stream is compared with the agent's count and hash before the cluster may go."""
     for stream in report.get("streams") or []:
         await in_files(
-            logs.seal, _directory(caller), str(stream["name"]), int(stream["generation"]), int(stream["size"]), str(stream["sha256"])
+            logs.seal, _directory(caller), str(stream["name"]), int(stream["generation"]), int(stream["size"]), str(stream["sha256"] or "")
         )
     hub.publish(f"log:{caller.public_id}", {"done": True})
     return await _fact(gateway.done)(caller, report)

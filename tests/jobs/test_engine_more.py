@@ -240,6 +240,22 @@ def test_what_can_never_start_fails_with_its_x_at_queued(clock):
     assert (work.status, work.reason, work.failed_stage) == ("failed", "never-starts", "queued")
 
 
+def test_without_a_sandbox_only_admins_may_run(clock, cloud, admin, monkeypatch, settings):
+    monkeypatch.setattr(cloud, "sandbox", "none", raising=False)
+    theirs, admins = submit(clock), submit(clock, owner=admin)
+    playing.turn_all(clock, ("queued",))
+    theirs.refresh_from_db()
+    admins.refresh_from_db()
+    assert (theirs.status, theirs.reason) == ("failed", "never-starts")
+    assert "sandbox" in theirs.detail
+    assert admins.status != "failed"
+    settings.ALLOW_NO_SANDBOX = True
+    allowed = submit(clock)
+    playing.turn_all(clock, ("queued",))
+    allowed.refresh_from_db()
+    assert allowed.status != "failed"
+
+
 def test_a_big_job_is_not_starved_by_small_ones(clock, cloud):
     """Two cores in all: the big one is next, small ones that would outlast its start must wait behind it."""
     cloud.pools = {"": 2}
