@@ -36,7 +36,7 @@ def check(request: Request, plan: Plan) -> Iterator[Finding]:
         if not step.conditional:
             yield from _step(request, plan, step)
     yield from _background(plan)
-    yield from programs_named.check(plan)
+    yield from programs_named.check(request, plan)
 
 
 def _pasted(command: str) -> Iterator[Finding]:
