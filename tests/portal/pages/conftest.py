@@ -1,5 +1,6 @@
 """Jobs in every status for the tests of the pages, in a data folder of their own."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from django.core.cache import cache
 from django.core.files.storage import storages
 from django.test import Client
 
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # Playwright's plain API leaves a loop running in the thread of the tests
 sys.path.insert(0, str(Path(__file__).parent))
 
 import factories  # noqa: E402
