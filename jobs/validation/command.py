@@ -17,7 +17,7 @@ from .shebang import script_text
 from .tree import is_system, is_windows
 
 _INPUT_OPTIONS = {"-i", "-in", "-input", "--input", "-inp", "--inp", "--config", "-c", "-f", "--file", "--in", "-mesh",
-                  "--mesh", "-geo", "--deck", "-deck"}  # fmt: skip
+                  "--mesh", "-geo", "--deck", "-deck", "-license", "--license", "-licence", "--licence"}  # fmt: skip
 _OUTPUT_OPTIONS = {"-o", "--output", "-out", "--out", "-O", "--outdir", "--output-dir", "-log", "--log", "-l", "-d",
                    "--logfile", "-results", "--results"}  # fmt: skip
 _FILE = re.compile(r"[\w./+~-]*[\w-]\.[A-Za-z][\w]{0,9}$")
@@ -35,6 +35,7 @@ def check(request: Request, plan: Plan) -> Iterator[Finding]:
     for step in plan.steps:
         if not step.conditional:
             yield from _step(request, plan, step)
+    yield from _licences(plan)
     yield from _background(plan)
     yield from programs_named.check(request, plan)
 
@@ -225,6 +226,20 @@ def _written(step: Step) -> Iterator[Finding]:
             found = check_written(target, verb="writes to", file=step.file, line=step.line)
             if found:
                 yield found
+
+
+def _licences(plan: Plan) -> Iterator[Finding]:
+    """Files that variables such as LM_LICENSE_FILE name; a server (port@host) is none."""
+    told: set[str] = set()
+    for step in plan.steps:
+        for name, value in step.environment.items():
+            if not re.search(r"LICEN[CS]E", name) or not value or "@" in value or not re.search(r"[./\\]", value) or name in told:
+                continue
+            told.add(name)
+            for path in [value] if is_windows(value) else value.split(":"):
+                found = check_read(step.tree, path, verb=f"sets {name} to", file=step.file, line=step.line, cwd=step.cwd)
+                if found and path and not step.conditional:
+                    yield found
 
 
 def _background(plan: Plan) -> Iterator[Finding]:

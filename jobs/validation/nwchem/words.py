@@ -131,7 +131,7 @@ def _task(row: Row) -> Iterator[Finding]:
         yield error(f"{row.where}: task without a theory.", file=row.file, line=row.line, thing="task", remedy="Write task scf energy.")
         return
     for word, known, what in ((words[0], _THEORIES, "theory"), (words[1] if len(words) > 1 else "", _OPERATIONS, "operation")):
-        if word and word not in known and word not in _THEORIES:
+        if word and word not in known and word not in _THEORIES and words[0] not in ("shell", "python"):
             near = difflib.get_close_matches(word, known, 1, 0.7)
             make = error if near else warning
             yield make(f"{row.where}: the {what} {word} is not known.", file=row.file, line=row.line, thing=word,
