@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from .base import Finding, Folder, Inputs, Request, Severity, Stored, StoredFile, ordered
+from .unpacked import unpacked  # here and not later: loading a module of the same name would take the function's place
 
 __all__ = ["Finding", "Folder", "Inputs", "Request", "Severity", "Stored", "StoredFile", "run_apart", "unpacked", "validate"]
 
@@ -49,13 +50,6 @@ def run_apart(request: Request, seconds: float | None = None, memory: int = 200 
     from .apart import run
 
     return run(request, seconds, memory)
-
-
-def unpacked(inputs: Inputs, flags) -> Inputs:  # type: ignore[no-untyped-def]
-    """The inputs with the members of the archives that `flags` names beside them."""
-    from .unpacked import unpacked as make
-
-    return make(inputs, flags)
 
 
 def _checks(request: Request) -> Iterator[Iterator[Finding]]:

@@ -51,7 +51,7 @@ def check(deck: Deck) -> Iterator[Finding]:
         elif block.name == "basis":
             yield from _basis(block)
         if block.name == "task":
-            yield from _task(block.head)
+            yield from _theory(block.head)
     if deck.complete and not any(True for _ in deck.of("task")):
         yield warning(f"{deck.name} has no task: nothing would be computed.", file=deck.name, line=1, thing="task",
                       remedy="Add for instance task scf energy.")  # fmt: skip
@@ -125,7 +125,7 @@ def _basis(block: Block) -> Iterator[Finding]:
                           remedy="Check its name in the library of NWChem.")  # fmt: skip
 
 
-def _task(row: Row) -> Iterator[Finding]:
+def _theory(row: Row) -> Iterator[Finding]:
     words = [word.lower() for word in row.words[1:]]
     if not words:
         yield error(f"{row.where}: task without a theory.", file=row.file, line=row.line, thing="task", remedy="Write task scf energy.")

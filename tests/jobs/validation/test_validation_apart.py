@@ -106,3 +106,10 @@ def test_findings_have_a_limit(tmp_path):
     (tmp_path / "in.lj").write_text("".join(f"nonsense{number} 1\n" for number in range(1000)))
     found = run_apart(request(Folder(tmp_path), "lmp -in in.lj", "lammps"))
     assert 100 < len(found) < 300
+
+
+def test_the_package_keeps_its_functions_after_a_run_apart():
+    """A module of the package with the name of a function must not take its place."""
+    code = "from jobs import validation; from jobs.validation import apart, unpacked as module; print(callable(validation.unpacked))"
+    run = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[3], capture_output=True, text=True, check=True)
+    assert run.stdout == "True\n"
