@@ -45,11 +45,11 @@ for line in sys.stdin:
 """
 
 
-def until(true: Callable[[], Any], seconds: float = PATIENCE, pause: float = 0.05) -> Any:
-    """What `true` returns once that is anything; fails after `seconds`."""
+def until(true: Callable[[], Any], seconds: float = PATIENCE, pause: float = 0.05, tell: Callable[[], str] = str) -> Any:
+    """What `true` returns once that is anything; fails after `seconds`, with what there is to `tell`."""
     deadline = time.monotonic() + seconds
     while not (found := true()):
-        assert time.monotonic() < deadline, f"not within {seconds:.0f} s"
+        assert time.monotonic() < deadline, f"not within {seconds:.0f} s {tell()}"
         time.sleep(pause)
     return found
 
@@ -239,7 +239,7 @@ class Work:
             assert now in statuses or now not in OVER, f"{now}: {found['reason']}: {found['detail']}"
             return found if now in statuses else None
 
-        return until(there, seconds)
+        return until(there, seconds, tell=lambda: str(self.events))
 
     def ends(self, seconds: float = PATIENCE) -> dict[str, Any]:
         return self.reaches(*OVER, seconds=seconds)

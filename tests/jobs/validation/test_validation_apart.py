@@ -2,6 +2,9 @@
 
 import io
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -110,6 +113,6 @@ def test_findings_have_a_limit(tmp_path):
 
 def test_the_package_keeps_its_functions_after_a_run_apart():
     """A module of the package with the name of a function must not take its place."""
-    code = "from jobs import validation; from jobs.validation import apart, unpacked as module; print(callable(validation.unpacked))"
+    code = "import jobs.validation.apart, jobs.validation.unpacked; from jobs import validation; print(callable(validation.unpacked))"
     run = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[3], capture_output=True, text=True, check=True)
     assert run.stdout == "True\n"
