@@ -130,9 +130,7 @@ def _changed(request: HttpRequest, work: Workload, asked: JobPatch) -> tuple[dic
     return fields, fixed
 
 
-@router.post(
-    "/organizations/{org}/jobs/{job_id}/project-assignment/", response=answers(ProjectOut, 403, 404, 409), summary="Move a draft to a project"
-)
+@router.post("/organizations/{org}/jobs/{job_id}/project-assignment/", response=answers(ProjectOut, 403, 404, 409), summary="Move a draft")
 def assign(request: HttpRequest, org: str, job_id: str, payload: AssignIn) -> dict[str, Any]:
     changed = change(request, job_id, JobPatch(projectId=payload.projectId))
     return {"id": changed["projectId"], "name": visible(request, job_id).project.name}  # type: ignore[union-attr]

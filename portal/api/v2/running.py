@@ -24,6 +24,7 @@ from portal.consumers.log import is_stream
 
 from . import statuses
 from .file_found import REACH, STDOUT, last_lines, lines_of, of_entry, shown_path
+from .files import BYTES
 from .found import changeable, visible
 from .jobs import end
 from .outputs import RUN, of_run
@@ -32,16 +33,20 @@ from .shapes import FolderEntry, NodeOut, Page, Snapshot, Tail, answers
 
 router = Router(tags=["running"])
 LONGEST_WAIT = 25
-PACE = 0.1
+PACE, ASK_AGAIN = 0.1, 1.0
+"""Seconds between two looks at the log, and at the job."""
 MOST = 4 << 20
 Offset = Annotated[int, Field(ge=0, le=1 << 62)]
 Count = Annotated[int, Field(ge=1, le=10_000)]
-LOG = {"responses": {200: {"description": "Bytes from the offset on, up to 4 MiB", "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}}}
+Seconds = Annotated[int, Field(ge=0, le=LONGEST_WAIT)]
+Hours = Annotated[float, Field(gt=0, le=10_000, allow_inf_nan=False)]
+NodeIndex = Annotated[int, Field(ge=0, le=100_000)]
+Moment = Annotated[int, Field(ge=0, le=1 << 40)]
+LOG = {"responses": {200: {"description": "Bytes from the offset on, up to 4 MiB", **BYTES}}}
+Records = list[dict[str, Any]]
 
 
-@router.get(
-    "/jobs/{job_id}/runs/{run}/directory-contents/", response=answers(list[FolderEntry], 404, 409), summary="What lies in the job folder while it runs"
-)
+@router.get("/jobs/{job_id}/runs/{run}/directory-contents/", response=answers(list[FolderEntry], 404, 409), summary="The job's folder")
 def directory(request: HttpRequest, job_id: str, run: str) -> list[dict[str, Any]]:
     work = of_run(request, job_id, run)
     if not work.is_active or statuses.cluster_of(work) is None:
@@ -65,7 +70,7 @@ def tail(request: HttpRequest, job_id: str, run: str, path: str, lines: Query[Co
 
 @router.get("/jobs/{job_id}/log/", response=answers(Any, 404), openapi_extra=LOG, summary="The log from an offset on, waiting for more")
 def log_bytes(
-    request: HttpRequest, job_id: str, offset: Query[Offset] = 0, wait: Query[Annotated[int, Field(ge=0, le=LONGEST_WAIT)]] = 0, stream: str = "stdout"
+    request: HttpRequest, job_id: str, offset: Query[Offset] = 0, wait: Query[Seconds] = 0, stream: str = "stdout"
 ) -> HttpResponse:
     """For those that can't open a websocket: ask with `offset` = the bytes that one has, and `wait` seconds for new ones.
 
@@ -88,7 +93,8 @@ def log_bytes(
 @router.post("/jobs/{job_id}/runs/{run}/snapshot/", response=answers(Snapshot, 403, 404), summary="What is there now")
 def snapshot(request: HttpRequest, job_id: str, run: str) -> dict[str, Any]:
     work = of_run(request, job_id, run)
-    return {"data": _folder(work), "exitcode": 0, "lastSnapshotID": None, "reason": None if work.is_active else "It is over: see its files."}
+    reason = None if work.is_active else "It is over: see its files."
+    return {"data": _folder(work), "exitcode": 0, "lastSnapshotID": None, "reason": reason}
 
 
 @router.post("/jobs/{job_id}/runs/{run}/stop/", response=answers(dict[str, Any], 403, 404, 409), summary="Stop the run, and so the job")
@@ -110,15 +116,15 @@ def connections(request: HttpRequest, job_id: str) -> list[dict[str, Any]]:
     return [_node(node) for node in cluster.nodes.all()] if cluster else []
 
 
-@router.get("/jobs/{job_id}/health/", response=answers(list[dict[str, Any]], 404), summary="CPU, memory, disk and network of a node over time")
-def health(request: HttpRequest, job_id: str, node: Query[Annotated[int, Field(ge=0, le=100_000)]] = 0, since: Query[Annotated[int, Field(ge=0, le=1 << 40)]] = 0) -> list[dict[str, Any]]:
+@router.get("/jobs/{job_id}/health/", response=answers(Records, 404), summary="CPU, memory, disk and network of a node over time")
+def health(request: HttpRequest, job_id: str, node: Query[NodeIndex] = 0, since: Query[Moment] = 0) -> Records:
     """Records after `since` (unix seconds), oldest first: `at`, `cpu` (cores in use), `memory`, `disk_used`, `net_in`... in bytes."""
     work = visible(request, job_id)
     return list(logs.beats(logs.attempt_dir(work.public_id, work.attempt), node, since))
 
 
-@router.get("/jobs/{job_id}/cluster-load-measurements/", response=answers(list[dict[str, Any]], 404), summary="Load of the head node")
-def load(request: HttpRequest, job_id: str, hours: Query[Annotated[float, Field(gt=0, le=10_000, allow_inf_nan=False)]] = 24) -> list[dict[str, Any]]:
+@router.get("/jobs/{job_id}/cluster-load-measurements/", response=answers(Records, 404), summary="Load of the head node")
+def load(request: HttpRequest, job_id: str, hours: Query[Hours] = 24) -> Records:
     return health(request, job_id, 0, int(max(0.0, time.time() - hours * 3600)))
 
 
@@ -126,7 +132,11 @@ def load(request: HttpRequest, job_id: str, hours: Query[Annotated[float, Field(
 def _folder(work: Workload) -> list[dict[str, Any]]:
     base = f"/api/v2/jobs/{work.public_id}/runs/{RUN}/tail/"
     found = logs.listing(logs.attempt_dir(work.public_id, work.attempt)).get("files", [])
-    return [{"path": shown_path(one["path"]), "size": one["size"], "resource": base + quote_from_bytes(os.fsencode(one["path"]))} for one in found]
+    return [_in_folder(base, one["path"], one["size"]) for one in found]
+
+
+def _in_folder(base: str, path: str, size: int) -> dict[str, Any]:
+    return {"path": shown_path(path), "size": size, "resource": base + quote_from_bytes(os.fsencode(path))}
 
 
 def _tail(work: Workload, path: str, count: int) -> list[str] | None:
@@ -153,10 +163,14 @@ def _look_at(work: Workload, stream: str) -> None:
 
 def _wait(work: Workload, directory: Path, stream: str, offset: int, seconds: int) -> tuple[int, bool]:
     """The size and whether no more comes, as soon as there is more than `offset`, or after `seconds`."""
-    deadline = time.monotonic() + seconds
+    asked = time.monotonic()
+    deadline = asked + seconds
     if work.is_active:
         _look_at(work, stream)
     while True:
+        if work.is_active and time.monotonic() - asked > ASK_AGAIN:
+            work.refresh_from_db(fields=["status"])
+            asked = time.monotonic()
         over = logs.complete(directory, stream) is not None or not work.is_active
         size = logs.size(directory, stream)
         if size > offset or over or time.monotonic() >= deadline:

@@ -78,7 +78,7 @@ def set_fields(request: HttpRequest, job_id: str, payload: Body[dict[str, Value]
     return _fields(work)
 
 
-@router.get("/organizations/{org}/workspaces/{workspace}/custom-fields/", response=answers(dict[str, Any]), summary="No field is prescribed")
+@router.get("/organizations/{org}/workspaces/{workspace}/custom-fields/", response=answers(dict[str, Any]), summary="None is prescribed")
 def prescribed(request: HttpRequest, org: str, workspace: str) -> dict[str, Any]:
     return {"fields": [], "isEnabled": True}
 

@@ -1,0 +1,5 @@
+"""`python -m portal.cli`."""
+
+from . import main
+
+main()
