@@ -96,6 +96,12 @@ class Facts:
     def manifest(self) -> outputs.Manifest:
         return outputs.manifest(self.work.public_id, self.work.attempt)
 
+    @property
+    def progress(self) -> dict[str, Any]:
+        """How far this attempt is, as its own output tells: text, percent, alarm; see jobs.following."""
+        said: dict[str, Any] = self.job.progress
+        return said if said.get("attempt") == self.work.attempt else {}
+
     # --- files beside the database ------------------------------------------------------------------------------------
     @cached_property
     def logs_dir(self) -> Path:

@@ -75,7 +75,7 @@ def label_of(stream: str) -> str:
 
 def _streams(facts: Facts, directory: Path, stream: str, attempt: int) -> tuple[list[StreamRow], list[StreamRow]]:
     found = {one.name: one.size for one in logs.streams(directory)}
-    named = ["stdout", *facts.job.software.software.streams]
+    named = ["stdout", *facts.job.followed_streams()]
     own = [
         _row(facts, name, found.get(name), stream, attempt)
         for name in dict.fromkeys([*named, *(n for n in found if not n.startswith(FILE))])

@@ -6,7 +6,7 @@ One idea: only what is known is said. A number that nobody reported is left out,
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from jobs import lifecycle
@@ -164,7 +164,17 @@ def _running(facts: Facts, kind: str) -> Says:
     end = f"Ends at the latest {clock_of(cluster.walltime_until, facts.now)}, when its walltime is over." if cluster.walltime_until else ""
     if facts.last_line is None:
         return Says("The command runs; no output yet", end, link=tab)
-    return Says("The command runs", end, part=Part("Last output", when=facts.last_line), link=tab)
+    return _progress(facts, Says("The command runs", end, part=Part("Last output", when=facts.last_line), link=tab))
+
+
+def _progress(facts: Facts, plain: Says) -> Says:
+    """What the output itself says of the way that is done, where it does."""
+    alarm, text, percent = (facts.progress.get(name) for name in ("alarm", "text", "percent"))
+    if text:
+        plain = replace(plain, text=str(text), bar=percent, bar_words=str(text))
+    if alarm:
+        plain = replace(plain, text=cut(alarm["message"]), word="Needs a look", tone=Tone.LOOK)
+    return plain
 
 
 def _ran(facts: Facts) -> Says:

@@ -104,6 +104,8 @@ def _tone(kind: Kind) -> str:
 
 def _event(event: Event) -> EventRow:
     by = who(event.by) if event.by else SOURCES.get(event.source, event.source)
+    if event.reason == "alarm":
+        return EventRow(event.at, cut(event.detail, 300), "", Tone.LOOK, "alert-triangle", by)
     if event.reason == "note":
         return EventRow(event.at, cut(event.detail, 300), "", "", "note", by)
     if event.before == event.after or not event.after:

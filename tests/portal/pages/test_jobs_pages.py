@@ -139,6 +139,22 @@ def test_node_not_heard_may_be_stuck(jobs):
 
 
 @pytest.mark.django_db
+def test_running_says_how_far_it_is_and_what_alarms(jobs):
+    job = jobs["running"].job
+    job.progress = {"attempt": 1, "text": "increment 14 of 40", "percent": 35.0}
+    job.save()
+    says = next(row for row in stages.rows(Facts(Workload.objects.get(pk=job.pk))) if row.current).says
+    assert (says.text, says.bar) == ("increment 14 of 40", 35.0)
+    job.progress |= {"alarm": {"message": "The residual grows.", "diverging": True}}
+    job.save()
+    row = next(row for row in stages.rows(Facts(Workload.objects.get(pk=job.pk))) if row.current)
+    assert (row.says.text, row.word, row.tone) == ("The residual grows.", "Needs a look", "look")
+    job.progress["attempt"] = 7
+    job.save()
+    assert next(row for row in stages.rows(Facts(Workload.objects.get(pk=job.pk))) if row.current).says.text == "The command runs"
+
+
+@pytest.mark.django_db
 def test_staging_shows_files_and_bytes(jobs):
     row = next(row for row in stages.rows(Facts(jobs["starting"])) if row.current)
     assert row.says.text == "1 of 1 node up, 1 of 3 files staged"
