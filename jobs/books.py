@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import F, Sum, Value
 
@@ -23,6 +24,7 @@ AHEAD = timedelta(seconds=1800)
 STEP = timedelta(seconds=300)
 """After this much running time is charged for; until then it is only held."""
 ZERO = Decimal(0)
+LOADED = ("workload__job__software__software",)
 
 
 def rate(budget: Budget | None, price: Decimal, cores: int) -> Decimal:
@@ -55,7 +57,7 @@ class Books:
 
     def __init__(self, cluster_ids: Sequence[int], now: datetime) -> None:
         self.now = now
-        rows = Cluster.objects.filter(pk__in=cluster_ids).select_for_update(of=("self",)).select_related("workload").order_by("pk")
+        rows = Cluster.objects.filter(pk__in=cluster_ids).select_for_update(of=("self",)).select_related(*LOADED).order_by("pk")
         clusters = list(rows)
         keys = {(cluster.workload_id, cluster.attempt) for cluster in clusters}
         holds = Hold.objects.filter(workload__in=[pk for pk, _ in keys], released__isnull=True)
@@ -93,7 +95,7 @@ class Books:
     def _booked(keys: set[tuple[int, int]]) -> dict[tuple[int, int], dict[tuple[int | None, str], Decimal]]:
         """Sums booked before, by attempt and then by budget; those of the installation by their note."""
         sums: dict[tuple[int, int], dict[tuple[int | None, str], Decimal]] = defaultdict(lambda: defaultdict(lambda: ZERO))
-        rows = Charge.objects.filter(workload__in=[pk for pk, _ in keys]).order_by()
+        rows = Charge.objects.filter(workload__in=[pk for pk, _ in keys], kind=Charge.Kind.USE).order_by()
         for workload, attempt, budget, note, total in rows.values_list("workload", "attempt", "budget", "note").annotate(t=Sum("amount")):
             sums[workload, attempt][budget, note if budget is None else ""] += total
         return sums
@@ -182,8 +184,17 @@ class Account:
                 end=end,
                 made=self.books.now,
                 note=note,
+                left=budget.amount - budget.spent if budget else None,
+                **self._whose(),
             )
         )
+
+    def _whose(self) -> dict[str, Any]:
+        """Who used what: kept in the ledger when the workload is deleted."""
+        cluster, work = self.cluster, self.cluster.workload
+        job = getattr(work, "job", None)
+        software = job.software.software.name if job else ""
+        return {"owner_id": work.owner_id, "project_id": work.project_id, "coretype_id": cluster.coretype_id, "software": software}
 
     def _reach_ahead(self, hold: Hold) -> datetime | None:
         """Extend the hold if it reaches less than AHEAD; until when it pays, or None if it costs nothing."""

@@ -3,7 +3,8 @@
 Rules. Amounts are Decimals with six decimals, half up, applied to the total of a cluster and never to its parts: a charge
 is (what is due until now) minus (what was booked before), so splitting time never changes a sum. A started second counts.
 Clusters are locked first, then budgets, both in id order, so two sides can never deadlock. A strict budget is never
-exceeded; what a stop and a late release cost beyond it is booked to the installation (budget None). See books.py.
+exceeded; what a stop and a late release cost beyond it is booked to the installation (budget None). See books.py;
+what people and the calendar do to a budget is in granting.py.
 """
 
 from __future__ import annotations
@@ -21,6 +22,11 @@ from django.db.models import F, Q, Sum
 from .books import ZERO, Books, due, money, rate, seconds_between
 from .models import Budget, Cluster, Coretype, Hold, Outage, Unit, Workload
 from .models.fields import rounded
+
+__all__ = [
+    *("Cost", "Purse", "Refused", "Short", "adjust", "begin_periods", "budgets_for", "cost", "end_of_billing", "first_hour", "meter"),
+    *("notice", "opened", "period_key", "release_holds", "schedule", "set_limit", "settle"),
+]
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count
 from django.utils import timezone
 
-from . import backends, engine, ledger, lifecycle
+from . import backends, engine, ledger, lifecycle, notices
 from .models import Cluster, Installation, Outage, Stray, Turn, Workload, touch
 from .signals import announce
 
@@ -106,7 +106,16 @@ def meter(now: datetime | None = None) -> int:
         announce(f"orders:{workloads[pk][1]}")
     if moved:
         touch([workloads[pk][0] for pk in moved], moment)
+    _turn_budgets(moment)
     return len(workloads)
+
+
+def _turn_budgets(now: datetime) -> None:
+    """Periods that begin free money for the queue; thresholds that were passed are told."""
+    if ledger.begin_periods(now):
+        touch(list(Workload.objects.filter(status=lifecycle.QUEUED, gate="budget").values_list("pk", flat=True)[:1000]), now)
+    ledger.notice(now)
+    notices.send(now)
 
 
 # --- reconcile --------------------------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ from typing import Any
 
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 
-from jobs.models import Budget, Unit, Workload
+from jobs.models import Budget, Membership, Unit, Workload
+from jobs.models.roles import is_admin, sees_all
 from portal import words
 
 
@@ -19,6 +20,7 @@ class Purse:
     name: str
     left: Decimal
     title: str
+    warning: str = ""
 
 
 def budgets_of(user: Any) -> QuerySet[Budget]:
@@ -34,10 +36,17 @@ def budgets_of(user: Any) -> QuerySet[Budget]:
 
 
 def visible_to(user: Any) -> QuerySet[Budget]:
-    """The budgets whose page a person may open; admins every one."""
-    if user.is_staff or user.is_superuser:
+    """The budgets whose page a person may open; admins and auditors every one."""
+    if sees_all(user):
         return Budget.objects.select_related("project", "member")
     return budgets_of(user)
+
+
+def may_edit(user: Any, budget: Budget) -> bool:
+    """Admins; leads of its project (name and thresholds only)."""
+    if is_admin(user):
+        return True
+    return budget.project_id is not None and Membership.objects.filter(user=user, project=budget.project_id, role="lead").exists()
 
 
 def purse_of(user: Any) -> Purse | None:
@@ -46,4 +55,12 @@ def purse_of(user: Any) -> Purse | None:
     if found is None:
         return None
     name = found.project.name if found.project else found.name
-    return Purse(name, found.left, f"{found.name}: {words.money(found.left)} of {words.money(found.amount)} not spent or held")
+    title = f"{found.name}: {words.money(found.left)} of {words.money(found.amount)} not spent or held"
+    return Purse(name, found.left, title, _warning(found))
+
+
+def _warning(budget: Budget) -> str:
+    """The highest threshold that is behind it: 90 %. Empty before the first."""
+    taken = budget.spent + budget.held
+    behind = [percent for percent in budget.thresholds if budget.amount > 0 and taken * 100 >= budget.amount * percent]
+    return f"{max(behind)} % used" if behind else ""

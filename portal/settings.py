@@ -177,6 +177,7 @@ API_RATE = env("API_RATE", "3000/m")  # requests of one token, each web process 
 
 # --- money ------------------------------------------------------------------------------------------------------------
 CURRENCY = env("CURRENCY", "€")
+EMAIL_HOST = env("EMAIL_HOST", "")  # mails about budgets; empty: none are sent, the pages say it all the same
 
 # --- people -----------------------------------------------------------------------------------------------------------
 LOGIN_URL = "signin"

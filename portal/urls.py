@@ -7,7 +7,23 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from portal.api.v2 import urls as api
-from portal.views import account, actions, budgets, files, hardware, health, help, jobs, log, new, outputs, projects, tokens, uploads
+from portal.views import (
+    account,
+    actions,
+    budget_edit,
+    budgets,
+    files,
+    hardware,
+    health,
+    help,
+    jobs,
+    log,
+    new,
+    outputs,
+    projects,
+    tokens,
+    uploads,
+)
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="jobs"), name="home"),
@@ -21,6 +37,7 @@ urlpatterns = [
     path("", include(uploads.urlpatterns)),
     path("", include(files.urlpatterns)),
     path("", include(hardware.urlpatterns)),
+    path("", include(budget_edit.urlpatterns)),
     path("", include(budgets.urlpatterns)),
     path("", include(projects.urlpatterns)),
     path("", include(help.urlpatterns)),

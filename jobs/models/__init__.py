@@ -2,7 +2,7 @@
 
 from .alike import update_alike
 from .audit import AuditEntry
-from .budget import Budget, Charge, Hold, Strictness, Unit
+from .budget import Budget, BudgetNotice, BudgetPeriod, Charge, Hold, Recurrence, Strictness, Unit
 from .catalogue import Coretype, Region, Software, SoftwareVersion
 from .cluster import Cluster, Node, Stray
 from .fields import MoneyField, micros
@@ -18,6 +18,8 @@ __all__ = [
     "Scope",
     "AuditEntry",
     "Budget",
+    "BudgetNotice",
+    "BudgetPeriod",
     "Change",
     "Charge",
     "Check",
@@ -34,6 +36,7 @@ __all__ = [
     "Once",
     "Outage",
     "Project",
+    "Recurrence",
     "Region",
     "Software",
     "SoftwareVersion",

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from zoneinfo import available_timezones
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F, Q
 
 from .fields import MoneyField
+
+
+def usual_thresholds() -> list[int]:
+    """Percent of the limit at which people are told."""
+    return [75, 90, 100]
+
+
+def known_zone(name: str) -> None:
+    if name not in available_timezones():
+        raise ValidationError(f"There is no time zone {name}; names are like Europe/Berlin.")
 
 
 class Unit(models.TextChoices):
@@ -19,6 +31,13 @@ class Unit(models.TextChoices):
 class Strictness(models.TextChoices):
     STRICT = "strict", "Strict: never exceeded"
     SOFT = "soft", "Soft: running work may exceed it, with a warning"
+
+
+class Recurrence(models.TextChoices):
+    ONCE = "", "Once"
+    MONTH = "month", "Every month"
+    QUARTER = "quarter", "Every quarter"
+    YEAR = "year", "Every year"
 
 
 class Budget(models.Model):
@@ -36,11 +55,19 @@ class Budget(models.Model):
     amount = MoneyField()
     spent = MoneyField(default=Decimal(0), editable=False)
     held = MoneyField(default=Decimal(0), editable=False)
+    recurrence = models.CharField(max_length=8, choices=Recurrence, default=Recurrence.ONCE, blank=True)
+    zone = models.CharField(max_length=40, default="UTC", validators=[known_zone], help_text="Time zone in which its periods turn")
+    grant = MoneyField(default=Decimal(0), help_text="What every period begins with")
+    carry = models.BooleanField(default=False, help_text="What is left goes over to the next period")
+    turns = models.DateTimeField(null=True, blank=True, editable=False, help_text="The period ends here")
+    thresholds = models.JSONField(default=usual_thresholds, blank=True, help_text="Percent of the limit at which people are told")
     active = models.BooleanField(default=True)
     made = models.DateTimeField(auto_now_add=True)
+    version = models.PositiveIntegerField(default=1, editable=False, help_text="Counts edits by people")
 
     class Meta:
         ordering = ["name"]
+        indexes = [models.Index(fields=["turns"], condition=Q(turns__isnull=False), name="budget_turns")]
         constraints = [
             models.CheckConstraint(condition=Q(member__isnull=True) | Q(project__isnull=True), name="one_target_a_budget"),
             models.CheckConstraint(condition=Q(spent__gte=0, held__gte=0), name="money_is_not_negative"),
@@ -62,6 +89,36 @@ class Budget(models.Model):
         return self.strictness == Strictness.STRICT
 
 
+class BudgetPeriod(models.Model):
+    """One period of a recurring budget; its key is there once, so two beats begin it once. `spent` is known at its end."""
+
+    budget = models.ForeignKey(Budget, models.CASCADE, related_name="periods")
+    key = models.CharField(max_length=16, help_text="2026-11, 2026-Q4 or 2026")
+    start = models.DateTimeField()
+    end = models.DateTimeField()
+    amount = MoneyField()
+    carried = MoneyField(default=Decimal(0))
+    spent = MoneyField(null=True)
+
+    class Meta:
+        ordering = ["-start"]
+        constraints = [models.UniqueConstraint(fields=["budget", "key"], name="one_row_a_period")]
+
+
+class BudgetNotice(models.Model):
+    """A threshold that was passed, told once in a period. `mailed` None: its mails have not been sent yet."""
+
+    budget = models.ForeignKey(Budget, models.CASCADE, related_name="notices")
+    period = models.CharField(max_length=16, blank=True)
+    percent = models.PositiveIntegerField()
+    at = models.DateTimeField()
+    mailed = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [models.UniqueConstraint(fields=["budget", "period", "percent"], name="told_once_a_period")]
+
+
 class Hold(models.Model):
     """Reserved money of one budget for one attempt; shrinks as charges are taken from it."""
 
@@ -77,7 +134,17 @@ class Hold(models.Model):
 
 
 class Charge(models.Model):
-    """Spent money; append-only. `budget` None is the installation's own account."""
+    """One row of the ledger; append-only. `budget` None is the installation's own account.
+
+    `amount` is what it takes from the budget: less than nothing for what it gives (a grant, a refund). `left` is what the
+    budget had neither spent nor lost after it, holds aside. Who, where and with what are kept when the workload is deleted.
+    """
+
+    class Kind(models.TextChoices):
+        USE = "use", "Use"
+        ADJUSTMENT = "adjustment", "Adjustment"
+        LIMIT = "limit", "Limit"
+        PERIOD = "period", "Period"
 
     budget = models.ForeignKey(Budget, models.PROTECT, null=True, related_name="charges")
     workload = models.ForeignKey("jobs.Workload", models.SET_NULL, null=True, related_name="charges")
@@ -90,6 +157,13 @@ class Charge(models.Model):
     end = models.DateTimeField()
     made = models.DateTimeField()
     note = models.CharField(max_length=200, blank=True)
+    kind = models.CharField(max_length=12, choices=Kind, default=Kind.USE)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    left = MoneyField(null=True)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    project = models.ForeignKey("jobs.Project", models.SET_NULL, null=True, related_name="+")
+    coretype = models.ForeignKey("jobs.Coretype", models.SET_NULL, null=True, related_name="+")
+    software = models.CharField(max_length=120, blank=True)
 
     class Meta:
         ordering = ["-pk"]

@@ -19,14 +19,15 @@ from .. import lifecycle
 from ..lifecycle import Wish
 from ..signals import announce
 from .installation import public_id
+from .roles import sees_all
 
 
 class WorkloadQuerySet(models.QuerySet["Workload"]):
     def visible_to(self, user: Any) -> WorkloadQuerySet:
-        """Own work, that of one's projects, everything for admins, nothing for strangers."""
+        """Own work, that of one's projects, everything for admins and auditors, nothing for strangers."""
         if not user.is_authenticated:
             return self.none()
-        if user.is_superuser or user.is_staff:
+        if sees_all(user):
             return self
         return self.filter(Q(owner=user) | Q(project__memberships__user=user)).distinct()
 
@@ -288,13 +289,13 @@ def _advance_group(
     return moved
 
 
-def touch(ids: list[int], now: datetime | None = None) -> None:
-    """Facts about these workloads have changed: next version, due at once, told to everybody after commit."""
+def touch(ids: list[int], now: datetime | None = None, due: bool = True) -> None:
+    """Facts about these workloads have changed: next version, due at once (not if only people look), told after commit."""
     now = now or timezone.now()
     with transaction.atomic():
         if len(ids) > 1:
             list(Workload.objects.filter(pk__in=ids).order_by("pk").select_for_update().values_list("pk"))
-        Workload.objects.filter(pk__in=ids).update(version=F("version") + 1, due=now)
+        Workload.objects.filter(pk__in=ids).update(version=F("version") + 1, **({"due": now} if due else {}))
         rows = Workload.objects.filter(pk__in=ids).values_list("kind", "public_id", "version", "status")
         for kind, public, version, status in rows:
-            announce(f"{kind}:{public}", version=version, due=True, status=status)
+            announce(f"{kind}:{public}", version=version, due=due, status=status)

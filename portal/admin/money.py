@@ -11,9 +11,11 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
+from django.db.models import F
 from django.http import HttpRequest
+from django.utils import timezone
 
-from jobs import lifecycle
+from jobs import ledger, lifecycle
 from jobs.models import Budget, Charge, Hold, Strictness, Workload
 from portal import words
 
@@ -61,11 +63,13 @@ class Budgets(Audited):
     def save_model(self, request: HttpRequest, obj: Budget, form: forms.ModelForm, change: bool) -> None:
         if not change:
             super().save_model(request, obj, form, change)
+            ledger.opened(obj, request.user, timezone.now())
             return
         request.audit_values = changes(form)  # type: ignore[attr-defined]
-        values = {name: form.cleaned_data[name] for name in form.changed_data}
-        if values:
-            Budget.objects.filter(pk=obj.pk).update(**values)
+        values = {name: form.cleaned_data[name] for name in form.changed_data if name != "amount"}
+        Budget.objects.filter(pk=obj.pk).update(**values, version=F("version") + 1)
+        if "amount" in form.changed_data:
+            ledger.set_limit(obj, form.cleaned_data["amount"], request.user, timezone.now())
         wake(Workload.objects.filter(status=lifecycle.QUEUED, gate="budget"))
 
     @admin.display(description="Of")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -14,10 +15,15 @@ from django.conf import settings
 from django.db.models import Q, QuerySet, Sum
 from django.urls import reverse
 
-from jobs.models import Budget, Charge, Hold, Unit, Workload
+from jobs import ledger
+from jobs.models import Budget, BudgetPeriod, Charge, Hold, Unit, Workload
+from jobs.models.roles import sees_all
 from portal import words
 
+from .values import Question
+
 HOLDS = 100
+PERIODS = 12
 ZERO = Decimal(0)
 
 
@@ -47,15 +53,6 @@ class HoldRow:
     held: str
 
 
-@dataclass(frozen=True)
-class ChargeRow:
-    charge: Charge
-    name: str
-    href: str
-    amount: str
-    how: str
-
-
 def amount(budget: Budget, value: Decimal | None) -> str:
     """Money, or core-hours."""
     if budget.unit == Unit.MONEY:
@@ -83,6 +80,49 @@ def target(budget: Budget) -> str:
     return f"of project {budget.project}" if budget.project_id else "of the whole organization"
 
 
+@dataclass(frozen=True)
+class Threshold:
+    """A percent of the limit: passed at a moment, passed but not noted yet, or still ahead."""
+
+    percent: int
+    amount: str
+    passed: bool
+    at: datetime | None
+    mailed: bool
+
+
+def thresholds(budget: Budget, now: datetime) -> list[Threshold]:
+    noted = {notice.percent: notice for notice in budget.notices.filter(period=ledger.period_key(budget, now))}
+    taken, rows = budget.spent + budget.held, []
+    for percent in sorted({*budget.thresholds, *noted}):
+        notice, at = noted.get(percent), budget.amount * percent / 100
+        behind = notice is not None or (budget.amount > 0 and taken >= at)
+        rows.append(Threshold(percent, amount(budget, at), behind, notice.at if notice else None, bool(notice and notice.mailed)))
+    return rows
+
+
+def periods(budget: Budget) -> list[tuple[BudgetPeriod, str, str, str]]:
+    """The latest periods with amount, what was carried over, and what was spent; the running one by its sums."""
+    rows = []
+    for period in budget.periods.all()[:PERIODS]:
+        spent = budget.spent if period.spent is None else period.spent
+        rows.append((period, amount(budget, period.amount), amount(budget, period.carried), amount(budget, spent)))
+    return rows
+
+
+def close(budget: Budget) -> Question:
+    """What is asked before nothing new starts on it."""
+    action, back = reverse("budget-close", args=[budget.pk]), reverse("budget-one", args=[budget.pk])
+    if not budget.active:
+        text = "Jobs that it applies to may start on it again."
+        return Question(f"Open {budget.name} again?", "Open", action, back, text, "lock-open", fields=[("active", "1")])
+    text = (
+        "Nothing new starts on it, and jobs that wait for it end as failed, saying so. What runs keeps what it holds and "
+        "gets no more: it saves and stops when that is used up. The ledger stays."
+    )
+    return Question(f"Close {budget.name}?", "Close", action, back, text, "lock", fields=[("active", "0")])
+
+
 def holds(budget: Budget, user: Any) -> list[HoldRow]:
     """What runs on it now, as far as the viewer may know of it."""
     living = Hold.objects.filter(budget=budget, released__isnull=True).select_related("workload").order_by("-pk")
@@ -92,32 +132,13 @@ def holds(budget: Budget, user: Any) -> list[HoldRow]:
     return [_hold(budget, row, charged.get((row.workload_id, row.attempt), ZERO), seen) for row in rows]
 
 
-def charges(budget: Budget, user: Any) -> QuerySet[Charge]:
-    """Newest first. Of an organization's budget people see what they themselves may see; admins see all."""
-    return _seen(Charge.objects.filter(budget=budget), budget, user).select_related("workload").order_by("-pk")
-
-
-def charge_rows(budget: Budget, charges: Sequence[Charge], user: Any) -> list[ChargeRow]:
-    seen = _visible({charge.workload_id for charge in charges if charge.workload_id}, user)
-    return [_charge(budget, charge, seen) for charge in charges]
-
-
 def _hold(budget: Budget, hold: Hold, charged: Decimal, seen: set[int]) -> HoldRow:
     work = hold.workload
     return HoldRow(work.name, _href(work, seen), work.row, amount(budget, charged), amount(budget, hold.amount))
 
 
-def _charge(budget: Budget, charge: Charge, seen: set[int]) -> ChargeRow:
-    price = f" at {words.price(charge.price)}" if budget.unit == Unit.MONEY else ""
-    how = f"{charge.cores} core{'' if charge.cores == 1 else 's'}{price}"
-    if charge.note:
-        how = f"{how}; {charge.note}"
-    href = _href(charge.workload, seen) if charge.workload else ""
-    return ChargeRow(charge, charge.label, href, exact(budget, charge.amount), how)
-
-
 def _seen(rows: QuerySet[Any], budget: Budget, user: Any) -> QuerySet[Any]:
-    if budget.member_id or budget.project_id or user.is_staff or user.is_superuser:
+    if budget.member_id or budget.project_id or sees_all(user):
         return rows
     return rows.filter(Q(workload__in=Workload.objects.visible_to(user)))
 

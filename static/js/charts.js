@@ -196,7 +196,7 @@ function figure(value, step) {
 }
 
 const probe = document.createElement("i");
-function colour(name) { // a token as a plain colour: a canvas does not know light-dark()
+export function colour(name) { // a token as a plain colour: a canvas does not know light-dark()
   probe.style.color = `var(${name})`;
   probe.hidden = true;
   document.body.append(probe);

@@ -1,0 +1,114 @@
+"""What admins and leads say about a budget: how much, of whom, how strict, how often, and when people are told.
+
+One idea: `version` is the one that the form was opened with. Who saves a later one first wins; the other is told, and
+keeps what was typed.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+
+from jobs.models import Budget, Project
+
+from .account import styled
+
+MOST_THRESHOLDS = 8
+AMOUNT = {"max_digits": 18, "decimal_places": 6}
+
+
+class Thresholds(forms.CharField):
+    """Percents with commas between them: a list of whole numbers."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(str(one) for one in value) if isinstance(value, list) else value
+
+    def clean(self, value: Any) -> list[int]:
+        parts = [part for part in super().clean(value).replace("%", " ").replace(",", " ").replace(";", " ").split() if part]
+        if not all(part.isascii() and part.isdecimal() and 1 <= int(part[:6]) <= 1000 for part in parts) or len(parts) > MOST_THRESHOLDS:
+            raise ValidationError(f"At most {MOST_THRESHOLDS} whole percents from 1 to 1000, such as 75, 90, 100.")
+        return sorted({int(part) for part in parts})
+
+
+class LeadForm(forms.ModelForm):
+    """What a lead of the project may change: its name, and when people are told."""
+
+    version = forms.IntegerField(widget=forms.HiddenInput)
+    thresholds = Thresholds(required=False, max_length=100, label="Tell people at", help_text="Percent of the limit, such as 75, 90, 100.")
+
+    class Meta:
+        model = Budget
+        fields = ["name", "thresholds"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        styled(self)
+
+    def clean_name(self) -> str:
+        name = self.cleaned_data["name"]
+        if "\0" in name or not name.strip():
+            raise ValidationError("A name of at least one letter.")
+        return name.strip()
+
+
+class BudgetForm(LeadForm):
+    """All of it, for admins. Whose it is and what it counts is said once, when it is made."""
+
+    amount = forms.DecimalField(label="Limit", min_value=Decimal(0), help_text="What may be spent, in the unit above.", **AMOUNT)
+    grant = forms.DecimalField(label="Each period begins with", min_value=Decimal(0), required=False,
+                               help_text="Left empty: the limit.", **AMOUNT)
+    member = forms.CharField(required=False, max_length=150, label="Of a person", help_text="The name they sign in with.",
+                             widget=forms.TextInput({"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}))
+
+    class Meta(LeadForm.Meta):
+        fields = ["name", "project", "unit", "strictness", "amount", "recurrence", "grant", "zone", "carry", "thresholds"]
+        labels = {"project": "Of a project", "unit": "Counts", "recurrence": "Renewed", "zone": "Time zone",
+                  "carry": "What is left goes over to the next period", "strictness": "When it is used up"}
+        help_texts = {"project": "Neither a project nor a person: it is of the whole organization.",
+                      "zone": "Periods begin at midnight there, such as Europe/Berlin."}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["project"].queryset = Project.objects.filter(active=True)  # type: ignore[attr-defined]
+        if self.instance.pk:
+            for name in ("project", "member", "unit"):
+                del self.fields[name]
+
+    def clean_member(self) -> User | None:
+        name = self.cleaned_data["member"].strip()
+        if not name:
+            return None
+        found = User.objects.filter(username=name.replace("\0", ""), is_active=True).first()
+        if found is None:
+            raise ValidationError(f"Nobody signs in here as {name}.")
+        return found
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("member") and cleaned.get("project"):
+            self.add_error("member", "A budget is of a person or of a project, not of both.")
+        if cleaned.get("grant") is None:
+            cleaned["grant"] = cleaned.get("amount") or Decimal(0)
+        return cleaned
+
+
+class AdjustForm(forms.Form):
+    """Money taken or given back by hand, with the reason that the ledger keeps."""
+
+    way = forms.ChoiceField(label="What", choices=[("back", "Give back: less is spent"), ("take", "Take: more is spent")])
+    amount = forms.DecimalField(label="How much", min_value=Decimal("0.000001"), **AMOUNT)
+    reason = forms.CharField(label="Why", max_length=180, help_text="Stands in the ledger beside your name, for good.")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        styled(self)
+
+    @property
+    def signed(self) -> Decimal:
+        """What it takes from the budget."""
+        amount: Decimal = self.cleaned_data["amount"]
+        return amount if self.cleaned_data["way"] == "take" else -amount
