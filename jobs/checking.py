@@ -6,6 +6,8 @@ taken check whose worker died is taken over after TAKEN seconds.
 
 from __future__ import annotations
 
+import logging
+import posixpath
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -15,9 +17,11 @@ from django.core.files.storage import default_storage
 from django.db.models import Q
 from django.utils import timezone
 
-from . import lifecycle, validation
+from . import lifecycle, validation, verdicts
 from .acting import side_by_side
 from .models import Check, Job, JobInput, touch, update_alike
+
+log = logging.getLogger(__name__)
 
 TAKEN = 60
 """Seconds after which a check that was taken and not finished is free again."""
@@ -62,7 +66,19 @@ def _give_checks(jobs: Sequence[Job], uses: Mapping[int, list[JobInput]]) -> Non
     new = [job for job in jobs if job.checked_id != checks[keys[job.pk]].pk]
     for job in jobs:
         job.checked = checks[keys[job.pk]]
-    update_alike(new, ["checked"])
+    for job in new:
+        job.streams = _streams_of(job)
+    update_alike(new, ["checked", "streams"])
+
+
+def _streams_of(job: Job) -> dict[str, str]:
+    """Files in the job folder that the command makes the solver write. A command that nobody understands has none."""
+    try:
+        found = verdicts.streams(job.software.software.code, job.command)
+        return {name: path for name, path in found.items() if not posixpath.normpath(path).startswith(("/", ".."))}
+    except (ValueError, LookupError, RecursionError):
+        log.exception("the streams of a %s command were not understood", job.software.software.code)
+        return {}
 
 
 def _take(pk: int, now: datetime) -> bool:

@@ -15,12 +15,13 @@ from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from . import backends, checking, ledger, lifecycle, logs
 from .acting import LEASE, perform
 from .models import Change, Cluster, Node, Outage, Workload, advance
+from .signals import announce
 from .stages import queued, running, starting, stopping, validating
 from .stages.base import Facts, Step, flag
 
@@ -137,6 +138,20 @@ def apply(steps: Sequence[Step], now: datetime, lease: str) -> None:
         moved = advance(changes, now, lease=lease) if changes else set()
         ledger.release_holds(_never_held_a_cluster(steps, moved), now)
         _look_later([step for step in steps if not step.to], now, lease)
+    _tell_agents([step for step in steps if step.work.pk in moved])
+
+
+def _tell_agents(moved: Sequence[Step]) -> None:
+    """A stop that nobody wished for (a rule, the money) is new to the agents. Not in the transaction: agents lock in another order."""
+    told = [step for step in moved if step.to == lifecycle.STOPPING and not step.facts.stops and _runs(step.facts.cluster)]
+    if told:
+        Cluster.objects.filter(pk__in=[step.facts.cluster.pk for step in told if step.facts.cluster]).update(orders=F("orders") + 1)
+    for step in told:
+        announce(f"orders:{step.work.public_id}")
+
+
+def _runs(cluster: Cluster | None) -> bool:
+    return cluster is not None and cluster.went is not None and cluster.exited is None
 
 
 def _never_held_a_cluster(steps: Sequence[Step], moved: set[int]) -> list[tuple[int, int]]:

@@ -94,13 +94,12 @@ def _spec(caller: Caller) -> dict[str, Any]:
         {"id": use.pk, "name": use.name, "size": use.file.size, "sha256": use.file.sha256, "unpack": use.unpack, "mode": use.file.mode}
         for use in job.inputs.select_related("file")
     ]
-    streams = {"stdout": None, **{name: path for name, path in program.streams.items() if path}}
     return {
         "commands": commands,
         "pipefail": job.pipefail,
         "environment": job.environment,
         "inputs": inputs,
-        "streams": streams,
+        "streams": {"stdout": None, **job.followed_streams()},
         "stop_command": program.stop_command or None,
         "grace": program.grace,
         "log_head": settings.LOG_HEAD,

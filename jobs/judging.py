@@ -1,15 +1,24 @@
-"""The verdict on a job: from its stored outputs and log to the words beside its status. Reads what is stored, never the cluster."""
+"""The verdict on a job: from its stored outputs and log to the words beside its status. Reads what is stored, never the cluster.
+
+The reading itself is done by a child process with a limit of memory and a deadline: a log that makes it explode leaves
+"unknown" with the reason, and never holds up the engine.
+"""
 
 from __future__ import annotations
 
+import atexit
 import logging
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, BinaryIO
 
 from django.core.files.storage import default_storage
+from django.utils import timezone
 
-from . import logs, outputs, verdicts
+from . import following, logs, outputs
 from .acting import side_by_side
+from .apart import Children
+from .apart.files import Described, described
 from .checking import inputs_of
 from .endings import ending_of
 from .models import Cluster, Job, JobInput, update_alike
@@ -18,10 +27,14 @@ from .verdicts.base import Ending
 log = logging.getLogger(__name__)
 
 STDOUT = "stdout"
+LEAST, LONGEST, SPEED = 10.0, 60.0, 40 << 20
+"""Seconds that a verdict may take, growing with the bytes there are."""
+children = Children(2, 256 << 20)
+atexit.register(children.end)
 
 
 class Saved:
-    """The job folder as the portal keeps it (verdicts.base.Files): outputs that arrived, inputs, and the log."""
+    """The job folder as the portal keeps it: outputs that arrived, inputs, and the log."""
 
     def __init__(self, job: Job, cluster: Cluster, uses: Sequence[JobInput]) -> None:
         work = job.workload
@@ -31,28 +44,30 @@ class Saved:
         log_file = logs.path_of(logs.attempt_dir(work.public_id, cluster.attempt), STDOUT)
         self.log = log_file if log_file.exists() else None
 
-    def names(self) -> Sequence[str]:
-        return sorted({*self.entries, *self.inputs, *([STDOUT] if self.log else [])})
+    def sizes(self) -> dict[str, int]:
+        found = {name: file.size for name, file in self.inputs.items()} | {name: entry.size for name, entry in self.entries.items()}
+        if self.log and STDOUT not in found:
+            found[STDOUT] = self.log.stat().st_size
+        return dict(sorted(found.items()))
 
-    def size(self, name: str) -> int:
-        if name in self.entries:
-            return self.entries[name].size
-        if name in self.inputs:
-            return self.inputs[name].size
-        return self.log.stat().st_size if self.log and name == STDOUT else 0
+    def described(self) -> Described:
+        """Inputs and log lie where the child can open them itself, if storage is a folder; outputs lie together in packs."""
+        paths = {name: path for name, file in self.inputs.items() if name not in self.entries and (path := following.path_of(file.key))}
+        if self.log and STDOUT not in self.entries and STDOUT not in self.inputs:
+            paths[STDOUT] = str(self.log)
+        return described(self.sizes(), paths)
 
     def open(self, name: str) -> BinaryIO:
         if name in self.entries:
             return self.manifest.open(self.entries[name])
         if name in self.inputs:
             return default_storage.open(self.inputs[name].key, "rb")  # type: ignore[return-value]
-        if self.log and name == STDOUT:
-            return open(self.log, "rb")
         raise FileNotFoundError(name)
 
 
 def judge(batch: Sequence[tuple[Job, Cluster, bool]]) -> None:
-    """Write the verdicts down: (job, cluster, whether it was stopped) for each."""
+    """Write the verdicts down: (job, cluster, whether it was stopped) for each. What was followed is read to its end before."""
+    following.finish([job for job, _, _ in batch], timezone.now())
     uses = inputs_of([job for job, _, _ in batch])
     asked = [(job, Saved(job, cluster, uses[job.pk]), ending_of(cluster.exit, stopped)) for job, cluster, stopped in batch]
     for (job, _, _), found in zip(asked, side_by_side(_verdict, asked), strict=True):
@@ -61,11 +76,26 @@ def judge(batch: Sequence[tuple[Job, Cluster, bool]]) -> None:
 
 
 def _verdict(asked: tuple[Job, Saved, Ending]) -> dict[str, Any]:
-    """What a judge trips over is logged and leaves "unknown"."""
+    """Whatever a judge trips over is logged and leaves "unknown" with the reason."""
     job, saved, ending = asked
     try:
-        verdict = verdicts.judge(job.software.software.code, saved, ending, job.command, STDOUT if saved.log else None)
-    except Exception:
+        found: dict[str, Any] = children.ask("judge", _question(*asked), _patience(saved), saved.open)
+    except Exception as error:
         log.exception("the verdict of a %s job failed", job.software.software.code)
-        return {"verdict": "unknown", "reason": "The result could not be judged.", "evidence": [], "advice": "", "at": ""}
-    return verdict.as_dict() | {"at": verdict.at}
+        why = str(error) if isinstance(error, following.Exploded) else ""
+        return {"verdict": "unknown", "reason": f"The result could not be judged. {why}".strip(), "evidence": [], "advice": "", "at": ""}
+    return found
+
+
+def _question(job: Job, saved: Saved, ending: Ending) -> dict[str, Any]:
+    return {
+        "software": job.software.software.code,
+        "files": saved.described(),
+        "ending": asdict(ending),
+        "command": job.command,
+        "log": STDOUT if saved.log else None,
+    }
+
+
+def _patience(saved: Saved) -> float:
+    return min(LONGEST, LEAST + sum(saved.sizes().values()) / SPEED)

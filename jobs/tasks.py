@@ -7,7 +7,7 @@ import contextlib
 import redis
 from celery import shared_task
 
-from . import engine, hints, rounds
+from . import engine, following, hints, rounds
 
 ROUNDS = 100
 """Batches that one hint may work off before the next message gets its chance."""
@@ -28,6 +28,11 @@ def sweep() -> None:
 @shared_task(name="jobs.poll", ignore_result=True)
 def poll() -> None:
     rounds.poll()
+
+
+@shared_task(name="jobs.follow", ignore_result=True)
+def follow() -> None:
+    following.turn()
 
 
 @shared_task(name="jobs.meter", ignore_result=True)

@@ -13,7 +13,7 @@ from celery import Celery
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
-SWEEP, POLL, METER, RECONCILE = 2.0, 5.0, 20.0, 60.0
+SWEEP, FOLLOW, POLL, METER, RECONCILE = 2.0, 2.0, 5.0, 20.0, 60.0
 """Seconds between two turns of each kind."""
 
 
@@ -27,6 +27,7 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["jobs"])
 app.conf.beat_schedule = {
     "sweep": every(SWEEP, "sweep"),
+    "follow": every(FOLLOW, "follow"),
     "poll": every(POLL, "poll"),
     "meter": every(METER, "meter"),
     "reconcile": every(RECONCILE, "reconcile"),

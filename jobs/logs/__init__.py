@@ -9,6 +9,7 @@ Layout: LOGS_DIR/<public id>/<attempt>/ holds NAME.GENERATION.log with its side 
 .seal .name), beats/<node>.ndjson and watched/NAME.
 """
 
+from jobs.logs.course import chart, course_dir
 from jobs.logs.files import (
     PastEnd,
     Stream,
@@ -55,7 +56,9 @@ __all__ = [
     "append_beat",
     "attempt_dir",
     "beats",
+    "chart",
     "complete",
+    "course_dir",
     "delete",
     "gap",
     "gaps",

@@ -32,6 +32,8 @@ class Job(models.Model):
     custom_fields = models.JSONField(default=dict, help_text="What its owner notes of it: name and value")
     verdict = models.CharField(max_length=20, blank=True)
     verdict_detail = models.JSONField(default=dict)
+    streams = models.JSONField(default=dict, help_text="Files that its command makes the solver write, followed live: name and path")
+    progress = models.JSONField(default=dict, help_text="How far it is, as its own output tells; see jobs.following")
     outputs_deleted = models.DateTimeField(null=True)
 
     objects = JobQuerySet.as_manager()
@@ -42,6 +44,12 @@ class Job(models.Model):
     @property
     def command(self) -> str:
         return "\n".join(self.commands)
+
+    def followed_streams(self) -> dict[str, str]:
+        """Files followed live beside stdout, {name: path}: those of the software and those that the command names; each path once."""
+        named = {**self.software.software.streams, **self.streams}
+        once = {path: name for name, path in reversed(named.items()) if path and name != "stdout"}
+        return {name: path for path, name in reversed(once.items())}
 
     def copy_to(self, workload: Workload) -> Job:
         """The same asked for again, for another workload."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from ..endings import ending_of, in_words
+from ..following import is_diverging
 from .base import Facts, Step, end, stopped_reason, wait
 
 OVERDUE = 120
@@ -25,7 +26,7 @@ def decide(facts: Facts, now: datetime) -> Step:
         return end(facts, "node-lost", cluster.trouble or "The backend says that the cluster does not exist any more.")
     if cluster.broken:
         return end(facts, "node-lost", cluster.broken)
-    return _limits(facts, now) or wait(facts)
+    return _rule(facts) or _limits(facts, now) or wait(facts)
 
 
 def why_it_ended(facts: Facts) -> tuple[str, str]:
@@ -44,6 +45,18 @@ def why_it_ended(facts: Facts) -> tuple[str, str]:
     if ending_of(report).ended_by:
         return "signal", words
     return ("exit-0", words) if report.get("code") == 0 else ("exit-code", words)
+
+
+def _rule(facts: Facts) -> Step | None:
+    """The end that its owner wished for, should the result diverge."""
+    work = facts.work
+    if work.kind != "job" or not work.job.stop_when_diverging:
+        return None
+    alarm = is_diverging(work.job, work.attempt)
+    if alarm is None:
+        return None
+    where = f" at {alarm['where']}" if alarm["where"] else ""
+    return end(facts, "stopped-by-rule", f"It diverged{where}: {alarm['message']}.")
 
 
 def _limits(facts: Facts, now: datetime) -> Step | None:

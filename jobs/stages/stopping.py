@@ -138,6 +138,8 @@ def _final(facts: Facts, now: datetime) -> Step:
         reason, detail = stopped_reason(facts), ""
     elif reason and cluster is not None and cluster.exited and ENDINGS[reason].outcome == Outcome.COMPLETED:
         reason, detail = why_it_ended(facts)
+    elif reason == "stopped-by-rule":
+        detail = f"{detail} {_kept(facts)}"
     lost = _unsaved(facts) if reason in {"exit-0"} else ""
     if lost:
         reason, detail = "not-saved", f"{lost} The command itself had exited with 0."
@@ -145,6 +147,14 @@ def _final(facts: Facts, now: datetime) -> Step:
     ended = cluster.exited if cluster is not None and cluster.exited else now
     fields = {**step.fields, "ended": ended}
     return Step(facts, lifecycle.STATUS_OF[ENDINGS[step.reason].outcome], step.reason, detail, fields)
+
+
+def _kept(facts: Facts) -> str:
+    """What of the outputs is safe after a stop that nobody was there to see."""
+    if facts.cluster is None or facts.cluster.saved is None:
+        return "Its outputs were not saved."
+    files = facts.cluster.saving.get("files", 0)
+    return f"{files} file{'' if files == 1 else 's'} saved."
 
 
 def _unsaved(facts: Facts) -> str:

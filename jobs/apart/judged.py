@@ -1,0 +1,16 @@
+"""The child's answer to "judge": the verdict on a run that is over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import verdicts
+from .files import received
+
+
+def judge(values: dict[str, Any]) -> dict[str, Any]:
+    """`values`: software, files, ending, command, log (the name of the file with stdout, or None)."""
+    ending = dict(values["ending"])
+    ending["pipe"] = tuple(ending["pipe"]) if ending["pipe"] else None
+    found = verdicts.judge(values["software"], received(values["files"]), verdicts.Ending(**ending), values["command"], values["log"])
+    return found.as_dict() | {"at": found.at}
