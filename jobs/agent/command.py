@@ -58,11 +58,12 @@ def _script_words(text: str, config: Config) -> List[str]:
 
 
 def environment(spec: Dict[str, Any], config: Config, hosts: List[str]) -> Dict[str, str]:
-    """All that the command finds in its environment: nothing of the agent's own."""
+    """All that the command finds in its environment: nothing of the agent's own, but what the backend wants it to know."""
     values = {
         "PATH": _PATH, "HOME": config.workdir, "TMPDIR": config.tmp, "LANG": "C.UTF-8",
         "USER": _user(config), "OMP_NUM_THREADS": str(config.cores),
     }
+    values.update(config.environment)
     if not config.wrap:
         values.update(_users(spec))
     values.update({

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 
 class Config(NamedTuple):
-    """A node's start. Paths are absolute; `memory` is in bytes; `run_as` is (uid, gid)."""
+    """A node's start. Paths are absolute; `memory` is in bytes; `run_as` is (uid, gid); `environment` is the command's."""
 
     portal: str
     ca: Optional[str]
@@ -29,6 +29,7 @@ class Config(NamedTuple):
     memory: Optional[int]
     cores: int
     rlimits: Dict[str, int]
+    environment: Dict[str, str]
 
     def path(self, name: str) -> str:
         """A file of the agent's own, in its folder."""
@@ -79,4 +80,5 @@ def parse(raw: Dict[str, Any]) -> Config:
         memory=raw.get("memory"),
         cores=int(raw.get("cores") or os.cpu_count() or 1),
         rlimits=dict(raw.get("rlimits") or {}),
+        environment={str(name): str(value) for name, value in (raw.get("environment") or {}).items()},
     )

@@ -52,6 +52,15 @@ class Capacity:
     limit: int | None = None
 
 
+WAITS = "Waits"
+"""First word of `Described.why` of a cluster that waits in a queue of the other side: no limit of ours counts meanwhile."""
+CANCELLED = "Cancelled on the cluster"
+NO_MEMORY = "Out of memory"
+NO_TIME = "Out of time"
+CAUSES = {CANCELLED: "cancelled-outside", NO_MEMORY: "out-of-memory", NO_TIME: "walltime"}
+"""First words of `Described.why` of a failed cluster whose end has a reason of its own (see the endings in lifecycle)."""
+
+
 class State(StrEnum):
     """Where a cluster stands. UNKNOWN means "I could not ask" and is never read as "it is over"."""
 
@@ -64,7 +73,8 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Described:
-    """One cluster as the other side tells it. `why` is a sentence for people, `eta` the expected start, aware, UTC."""
+    """One cluster as the other side tells it. `why` is a sentence for people, `eta` when it is expected to start, or did
+    (aware, UTC)."""
 
     state: State
     why: str = ""

@@ -9,6 +9,7 @@ from pathlib import Path
 from jobs.backends import local_processes as processes
 from jobs.backends.fake import Fake
 from jobs.backends.local import Local
+from jobs.backends.slurm import Slurm
 
 STANDIN = Path(__file__).with_name("standin_agent.py")
 AS_ROOT = os.geteuid() == 0
@@ -53,7 +54,21 @@ class WithoutWalls(ThisMachine):
     options = {"sandboxes": ["none"]}
 
 
-KINDS = [InMemory, InFolder, ThisMachine, WithoutCgroups, WithoutWalls]
+class OnSlurm:
+    """Real daemons; `daemons` is set by the fixture that started them."""
+
+    real, shared = True, True
+    daemons = None
+
+    def __init__(self, place):
+        self._place = place
+
+    def backend(self, **options):
+        options = {"folder": str(self._place / "jobs"), "config": str(self.daemons.config), **options}
+        return Slurm("slurm", notes=self._place / "notes", **options)
+
+
+KINDS = [InMemory, InFolder, ThisMachine, WithoutCgroups, WithoutWalls, OnSlurm]
 
 
 def destroy(backend, token):

@@ -13,6 +13,7 @@ from jobs.backends.local import Local
 sys.path.insert(0, str(Path(__file__).parent))
 
 import backend_clouds as clouds  # noqa: E402
+import slurm_daemons  # noqa: E402
 
 
 @pytest.fixture
@@ -60,8 +61,20 @@ def local(place):
             clouds.destroy(backend, token)
 
 
+@pytest.fixture(scope="session")
+def slurm():
+    """Slurm's daemons with nodes of 4, 2 and 2 cores, for all tests that leave them alive."""
+    if why := slurm_daemons.missing():
+        pytest.skip(why)
+    daemons = clouds.OnSlurm.daemons = slurm_daemons.Daemons()
+    yield daemons
+    daemons.close()
+
+
 @pytest.fixture(params=clouds.KINDS)
 def cloud(request, place):
+    if request.param is clouds.OnSlurm:
+        request.getfixturevalue("slurm")
     cloud = request.param(place)
     yield cloud
     for token in cloud.backend().tokens():

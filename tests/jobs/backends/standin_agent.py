@@ -49,9 +49,10 @@ def note():
     os.rename(os.path.join(folder, "holder.pid.new"), os.path.join(folder, "holder.pid"))
 
 
-if os.fork():
-    os._exit(0)
-os.setsid()
+if not config["foreground"]:
+    if os.fork():
+        os._exit(0)
+    os.setsid()
 note()
 script = os.path.splitext(sys.argv[0])[0] + ".sh"
 if config["node"] == 0 and os.path.exists(script):
