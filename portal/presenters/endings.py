@@ -18,7 +18,8 @@ def explained(facts: Facts) -> tuple[str, str]:
     if ending is None:
         return "It failed.", cut(facts.work.detail)
     if ending.code in BY_COMMAND and facts.cluster:
-        return cut(exit_words(facts).sentence, 220), cut(facts.work.detail, 240)
+        sentence = cut(exit_words(facts).sentence, 220)
+        return sentence, "" if facts.work.detail.startswith(sentence) else cut(facts.work.detail, 240)
     if ending.code == "findings" and facts.check and facts.check.findings:
         first = facts.check.findings[0]
         where = " ".join(filter(None, [first.get("file"), f"line {first['line']}" if first.get("line") else ""]))
