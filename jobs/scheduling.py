@@ -117,7 +117,7 @@ def _coretype_gate(work: Workload, line: Line) -> Waiting | None:
             "coretype", f"Asks for {work.nodes} x {work.cores} cores; {kind.name} has at most {kind.max_nodes} x {kind.cores}", never=True
         )
     if line.room.total is not None and work.total_cores > line.room.total and not line.room.queues_itself:
-        return Waiting("coretype", f"Needs {work.total_cores} cores of {kind.name}; there are only {line.room.total}", never=True)
+        return Waiting("coretype", f"Needs {_cores(work.total_cores)} of {kind.name}; there are only {line.room.total}", never=True)
     return None
 
 
@@ -129,7 +129,7 @@ def _budget_gate(work: Workload, purse: ledger.Purse) -> Waiting | None:
     if not budget.active:
         return Waiting("budget", f"Budget {budget.name} is closed; ask its owner", never=True)
     left = purse.left[budget.pk]
-    more = f"Price {work.coretype.price.normalize():f} per core-hour, {work.total_cores} cores"
+    more = f"Price {work.coretype.price.normalize():f} per core-hour, {_cores(work.total_cores)}"
     sentence = f"Needs {_amount(budget, short.needed)} for the first hour; {_amount(budget, left)} free in {budget.name}"
     return Waiting("budget", sentence, more)
 
@@ -155,7 +155,11 @@ def _capacity_gate(work: Workload, line: Line, now: datetime) -> Waiting | None:
 
 def _needs(work: Workload, room: Room, ahead: int) -> str:
     place = "next in line" if ahead == 0 else f"{ahead} ahead" if ahead <= TELL else f"more than {TELL} ahead"
-    return f"Needs {work.total_cores} cores of {work.coretype.name}; {room.free} free; {place}"
+    return f"Needs {_cores(work.total_cores)} of {work.coretype.name}; {room.free} free; {place}"
+
+
+def _cores(count: int) -> str:
+    return f"{count} core{'' if count == 1 else 's'}"
 
 
 def _keep_free(work: Workload, line: Line, now: datetime) -> None:
@@ -232,7 +236,7 @@ def _passed_sentences(workload: Workload) -> dict[str, str]:
     return {
         "coretype": f"{kind.name} is offered: up to {kind.max_nodes} x {kind.cores} cores",
         "budget": f"First hour {_amount_money(workload)}; {names}",
-        "capacity": f"{workload.total_cores} cores are free",
+        "capacity": f"{_cores(workload.total_cores)} free",
         "place": "Next in line",
     }
 

@@ -29,8 +29,12 @@ def decide(facts: Facts, now: datetime) -> Step:
 def _judge(facts: Facts, check: Check) -> Step:
     if check.errors:
         return end(facts, "findings", f"{check.errors} error{'s' if check.errors > 1 else ''} in the input")
-    words = f"{check.files} files, 0 errors, {check.warnings} warning{'' if check.warnings == 1 else 's'}"
+    words = f"{_count(check.files, 'file')}, 0 errors, {_count(check.warnings, 'warning')}"
     return Step(facts, lifecycle.STARTING, detail=words)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def perform(batch: Sequence[Facts], now: datetime) -> list[Step]:
