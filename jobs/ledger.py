@@ -20,13 +20,14 @@ from django.db import transaction
 from django.db.models import F, Q, Sum
 
 from .books import ZERO, Books, due, money, rate, seconds_between
+from .granting import Refused, adjust, begin_periods, notice, opened, period_key, schedule, set_limit
 from .models import Budget, Cluster, Coretype, Hold, Outage, Unit, Workload
 from .models.fields import rounded
 
 __all__ = [
-    *("Cost", "Purse", "Refused", "Short", "adjust", "begin_periods", "budgets_for", "cost", "end_of_billing", "first_hour", "meter"),
-    *("notice", "opened", "period_key", "release_holds", "schedule", "set_limit", "settle"),
-]
+    "Cost", "Purse", "Refused", "Short", "adjust", "begin_periods", "budgets_for", "cost", "end_of_billing", "first_hour", "meter",
+    "notice", "opened", "period_key", "release_holds", "schedule", "set_limit", "settle",
+]  # fmt: skip
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
