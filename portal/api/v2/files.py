@@ -18,7 +18,7 @@ from portal.forms.names import clean_path
 from .file_found import Found, find, last_lines, of_row, show
 from .making import under
 from .paging import Paging, page
-from .schemas import FilePatch
+from .schemas import FilePatch, TailAsked
 from .shapes import FileOut, Lines, Page, answers
 
 router = Router(tags=["files"])
@@ -84,8 +84,8 @@ def head(request: HttpRequest, key: str) -> HttpResponseBase:
 
 
 @router.get("/files/{key}/lines/", response=answers(Lines, 404), summary="The last lines as text")
-def lines(request: HttpRequest, key: str, lines: Query[int | None] = None) -> dict[str, Any]:
-    return {"lines": list(last_lines(find(request, key), max(1, min(lines or 100, 10_000))))}
+def lines(request: HttpRequest, key: str, asked: Query[TailAsked]) -> dict[str, Any]:
+    return {"lines": list(last_lines(find(request, key), asked.lines))}
 
 
 def sent(request: HttpRequest, found: Found) -> HttpResponseBase:

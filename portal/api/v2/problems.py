@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -16,8 +16,9 @@ from ninja.errors import AuthenticationError, HttpError, Throttled, ValidationEr
 
 log = logging.getLogger(__name__)
 View = Callable[..., HttpResponseBase]
-WHERE = {"body", "query", "path", "payload", "form", "file", "paging"}
-"""Parts of a pydantic place that a client never wrote."""
+WHERE = {"body", "query", "path", "form", "file", "header"}
+OURS = {"payload", "paging", "asked"}
+"""First and second part of a pydantic place that a client never wrote."""
 
 
 def said(status: int, *texts: str, field: str = "detail", **headers: str) -> HttpResponse:
@@ -73,9 +74,15 @@ def _too_fast(request: HttpRequest, error: Throttled) -> HttpResponse:
 def _malformed(request: HttpRequest, error: ValidationError) -> HttpResponse:
     found: dict[str, list[str]] = {}
     for one in error.errors:
-        place = [str(part) for part in one["loc"] if part not in WHERE]
-        found.setdefault(".".join(place) or "detail", []).append(one["msg"])
+        found.setdefault(_place(one["loc"]), []).append(one["msg"])
     return JsonResponse(found, status=400)
+
+
+def _place(parts: Sequence[Any]) -> str:
+    """The name of a field as the client wrote it."""
+    names = [str(part) for part in parts]
+    names = names[1:] if names and names[0] in WHERE else names
+    return ".".join(names[1:] if names and names[0] in OURS else names) or "detail"
 
 
 def _wrong_value(request: HttpRequest, error: FormError) -> HttpResponse:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 from django.http import Http404, HttpRequest, HttpResponse
-from ninja import Query, Router
+from ninja import Query, Router, Schema
 from ninja.errors import HttpError
 from pydantic import Field
 
@@ -29,6 +29,7 @@ from .found import changeable, visible
 from .jobs import end
 from .outputs import RUN, of_run
 from .paging import Paging, listed
+from .schemas import TailAsked
 from .shapes import FolderEntry, NodeOut, Page, Snapshot, Tail, answers
 
 router = Router(tags=["running"])
@@ -36,12 +37,27 @@ LONGEST_WAIT = 25
 PACE, ASK_AGAIN = 0.1, 1.0
 """Seconds between two looks at the log, and at the job."""
 MOST = 4 << 20
-Offset = Annotated[int, Field(ge=0, le=1 << 62)]
-Count = Annotated[int, Field(ge=1, le=10_000)]
-Seconds = Annotated[int, Field(ge=0, le=LONGEST_WAIT)]
-Hours = Annotated[float, Field(gt=0, le=10_000, allow_inf_nan=False)]
-NodeIndex = Annotated[int, Field(ge=0, le=100_000)]
-Moment = Annotated[int, Field(ge=0, le=1 << 40)]
+
+
+class LogAsked(Schema):
+    """`offset` in bytes, `wait` in seconds, `stream` is stdout or file:PATH."""
+
+    offset: int = Field(0, ge=0, le=1 << 62)
+    wait: int = Field(0, ge=0, le=LONGEST_WAIT)
+    stream: str = "stdout"
+
+
+class HealthAsked(Schema):
+    """`since` in unix seconds."""
+
+    node: int = Field(0, ge=0, le=100_000)
+    since: int = Field(0, ge=0, le=1 << 40)
+
+
+class LoadAsked(Schema):
+    hours: float = Field(24, gt=0, le=10_000, allow_inf_nan=False)
+
+
 LOG = {"responses": {200: {"description": "Bytes from the offset on, up to 4 MiB", **BYTES}}}
 Records = list[dict[str, Any]]
 
@@ -55,12 +71,12 @@ def directory(request: HttpRequest, job_id: str, run: str) -> list[dict[str, Any
 
 
 @router.get("/jobs/{job_id}/runs/{run}/tail/{path:path}", response=answers(Tail, 404), summary="Last lines of the log or of any file")
-def tail(request: HttpRequest, job_id: str, run: str, path: str, lines: Query[Count] = 100) -> dict[str, Any]:
+def tail(request: HttpRequest, job_id: str, run: str, path: str, asked: Query[TailAsked]) -> dict[str, Any]:
     """A file that nobody looked at until now is fetched from its node: the first answer may be empty, ask again."""
     work = of_run(request, job_id, run)
     real = os.fsdecode(unquote_to_bytes(path))
     for name in dict.fromkeys((path, real)):
-        if (found := _tail(work, name, lines)) is not None:
+        if (found := _tail(work, name, asked.lines)) is not None:
             return {"fileType": "text", "lines": found}
     if not work.is_active or not is_stream(f"file:{real}"):
         raise Http404("There is no such file.")
@@ -69,21 +85,19 @@ def tail(request: HttpRequest, job_id: str, run: str, path: str, lines: Query[Co
 
 
 @router.get("/jobs/{job_id}/log/", response=answers(Any, 404), openapi_extra=LOG, summary="The log from an offset on, waiting for more")
-def log_bytes(
-    request: HttpRequest, job_id: str, offset: Query[Offset] = 0, wait: Query[Seconds] = 0, stream: str = "stdout"
-) -> HttpResponse:
+def log_bytes(request: HttpRequest, job_id: str, asked: Query[LogAsked]) -> HttpResponse:
     """For those that can't open a websocket: ask with `offset` = the bytes that one has, and `wait` seconds for new ones.
 
     X-Log-Size says how long it is now, X-Log-Complete: 1 that no more will come. `stream` is stdout or file:PATH. Offsets count
     what is not kept too; the answer then starts at X-Log-Offset.
     """
     work = visible(request, job_id)
-    if not is_stream(stream):
+    if not is_stream(asked.stream):
         raise Http404("There is no such log.")
     directory = logs.attempt_dir(work.public_id, work.attempt)
-    size, over = _wait(work, directory, stream, offset, wait)
-    start = _behind_gaps(directory, stream, offset)
-    data = logs.read(directory, stream, start, min(size, start + MOST)) if start < size else b""
+    size, over = _wait(work, directory, asked)
+    start = _behind_gaps(directory, asked.stream, asked.offset)
+    data = logs.read(directory, asked.stream, start, min(size, start + MOST)) if start < size else b""
     answer = HttpResponse(data, content_type="application/octet-stream")
     answer["X-Content-Type-Options"] = "nosniff"
     answer["X-Log-Size"], answer["X-Log-Complete"], answer["X-Log-Offset"] = str(size), str(int(over)), str(start)
@@ -117,15 +131,15 @@ def connections(request: HttpRequest, job_id: str) -> list[dict[str, Any]]:
 
 
 @router.get("/jobs/{job_id}/health/", response=answers(Records, 404), summary="CPU, memory, disk and network of a node over time")
-def health(request: HttpRequest, job_id: str, node: Query[NodeIndex] = 0, since: Query[Moment] = 0) -> Records:
+def health(request: HttpRequest, job_id: str, asked: Query[HealthAsked]) -> Records:
     """Records after `since` (unix seconds), oldest first: `at`, `cpu` (cores in use), `memory`, `disk_used`, `net_in`... in bytes."""
     work = visible(request, job_id)
-    return list(logs.beats(logs.attempt_dir(work.public_id, work.attempt), node, since))
+    return list(logs.beats(logs.attempt_dir(work.public_id, work.attempt), asked.node, asked.since))
 
 
 @router.get("/jobs/{job_id}/cluster-load-measurements/", response=answers(Records, 404), summary="Load of the head node")
-def load(request: HttpRequest, job_id: str, hours: Query[Hours] = 24) -> Records:
-    return health(request, job_id, 0, int(max(0.0, time.time() - hours * 3600)))
+def load(request: HttpRequest, job_id: str, asked: Query[LoadAsked]) -> Records:
+    return health(request, job_id, HealthAsked(since=int(max(0.0, time.time() - asked.hours * 3600))))
 
 
 # --- private ----------------------------------------------------------------------------------------------------------
@@ -161,20 +175,20 @@ def _look_at(work: Workload, stream: str) -> None:
         announce(f"orders:{work.public_id}")
 
 
-def _wait(work: Workload, directory: Path, stream: str, offset: int, seconds: int) -> tuple[int, bool]:
-    """The size and whether no more comes, as soon as there is more than `offset`, or after `seconds`."""
-    asked = time.monotonic()
-    deadline = asked + seconds
+def _wait(work: Workload, directory: Path, asked: LogAsked) -> tuple[int, bool]:
+    """The size and whether no more comes, as soon as there is more than was asked from, or after the time to wait."""
+    looked = time.monotonic()
+    deadline = looked + asked.wait
     if work.is_active:
-        _look_at(work, stream)
+        _look_at(work, asked.stream)
     while True:
-        if work.is_active and time.monotonic() - asked > ASK_AGAIN:
+        if work.is_active and time.monotonic() - looked > ASK_AGAIN:
             work.refresh_from_db(fields=["status"])
-            asked = time.monotonic()
-        over = logs.complete(directory, stream) is not None or not work.is_active
-        size = logs.size(directory, stream)
-        if size > offset or over or time.monotonic() >= deadline:
-            return size, over and offset + MOST >= size
+            looked = time.monotonic()
+        over = logs.complete(directory, asked.stream) is not None or not work.is_active
+        size = logs.size(directory, asked.stream)
+        if size > asked.offset or over or time.monotonic() >= deadline:
+            return size, over and asked.offset + MOST >= size
         time.sleep(PACE)
 
 

@@ -95,3 +95,7 @@ class FilePatch(Schema):
 
 class AssignIn(Schema):
     projectId: Code
+
+
+class TailAsked(Schema):
+    lines: int = Field(100, ge=1, le=10_000)

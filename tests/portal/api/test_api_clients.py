@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
+import os
+import subprocess
 import sys
 import threading
 import zipfile
@@ -13,7 +16,7 @@ import requests
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from launch.conftest import Up, data, until, up  # noqa: E402, F401  (the fixtures of a real `up`)
+from launch.conftest import ROOT, data, until, up  # noqa: E402, F401  (the fixtures of a real `up`)
 
 rescalepy = pytest.importorskip("rescalepy.client")
 PAUSE = 0.2
@@ -72,6 +75,7 @@ def test_rescalepy_unmodified(portal, client, tmp_path):
     _failing_and_stopped_jobs_end_the_wait(client)
     _the_nextflow_plugin(portal)
     _the_tutorial(portal)
+    _our_own_client(portal, tmp_path)
 
 
 def _failing_and_stopped_jobs_end_the_wait(client):
@@ -120,7 +124,7 @@ def _the_tutorial(portal):
     prices = asked.get(base + "billing/computeprices/").json()
     assert {one["coreType"] for one in prices} >= {one["code"] for one in kinds}
     job = asked.post(base + "jobs/", json={"name": "tutorial", "jobanalyses": [{
-        "analysis": {"code": "shell", "version": "0"} if False else {"code": "shell"}, "command": "cat in.txt; cp in.txt out.txt; sleep 600",
+        "analysis": {"code": "shell"}, "command": "cat in.txt; cp in.txt out.txt; sleep 600",
         "hardware": {"coreType": kinds[0]["code"], "coresPerSlot": 1, "walltime": 1}, "inputFiles": [{"id": file["id"], "decompress": True}]}]}).json()["id"]
     assert asked.delete(f"{base}files/{file['id']}/").status_code == 409
     assert asked.post(f"{base}jobs/{job}/submit/").status_code == 200
@@ -141,3 +145,58 @@ def _the_tutorial(portal):
     assert (part.status_code, part.content) == (206, b"ell")
     assert asked.delete(f"{base}jobs/{job}/?deleteInputFiles=true").status_code == 204
     assert asked.get(f"{base}files/{file['id']}/").status_code == 404
+
+
+def _our_own_client(portal, tmp_path):
+    """`headrace` as a process: no Django in it, nothing but the API."""
+    def headrace(*words, code=0, typed=b""):
+        known = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path / "config"), "DJANGO_SETTINGS_MODULE": "nothing", "NO_COLOR": "1", "COLUMNS": "200"}
+        done = subprocess.run([sys.executable, "-m", "portal.cli", *words], cwd=ROOT, env=known, input=typed, capture_output=True, timeout=90)
+        assert done.returncode == code, (words, done.stdout, done.stderr)
+        return done.stdout.decode(), done.stderr.decode()
+
+    assert "headrace login" in headrace("status", code=1)[1]
+    assert "valid token" in headrace("login", "--url", portal[1].split("/api/")[0], "--token", "hr_nothing", code=125)[1]
+    headrace("login", "--url", portal[1].split("/api/")[0] + "/", "--token", portal[2])
+    assert (tmp_path / "config" / "headrace" / "client.json").stat().st_mode & 0o777 == 0o600
+    assert "shell" in headrace("software")[0]
+    kind = json.loads(headrace("hardware", "--json")[0])[0]["code"]
+    (tmp_path / "in" / "sub").mkdir(parents=True)
+    (tmp_path / "in" / "sub" / "b.txt").write_bytes(b"b\n")
+    (tmp_path / "big.bin").write_bytes(os.urandom(9 << 20))
+    (tmp_path / "run.sh").write_text("#!/bin/sh\ncat sub/b.txt\n")
+    (tmp_path / "run.sh").chmod(0o755)
+    sent = [str(tmp_path / name) for name in ("big.bin", "run.sh")]
+    out, _ = headrace("submit", *sent, "--folder", str(tmp_path / "in"), "-H", kind, "-e", "A=1 2", "-c", "./run.sh; echo $A; cp big.bin big.out; exit 7",
+                      "--name", "ours", "-f", "-d", str(tmp_path / "out"), code=7)
+    assert out == "b\n1 2\n"
+    assert (tmp_path / "out" / "big.out").read_bytes() == (tmp_path / "big.bin").read_bytes()
+    assert (tmp_path / "out" / "process_output.log").read_bytes() == b"b\n1 2\n"
+    job = json.loads(headrace("status", "--json")[0])[0]["id"]
+    assert "exit 7" in headrace("status", job)[0]
+    assert headrace("tail", job, "-n", "1")[0] == "1 2\n"
+    headrace("tail", job, "-f", code=7)
+    assert "big.out" in headrace("ls", job)[0]
+    _goes_on_after_a_cut(headrace, job, tmp_path)
+    assert float(json.loads(headrace("cost", job, "--json")[0])["cost"]) >= 0
+    assert "over" in headrace("stop", job, code=125)[1]
+    running = headrace("submit", "-c", "-", "-H", kind, "-t", "1", typed=b"sleep 600\n")[0].strip()
+    headrace("stop", running, "-w")
+    assert json.loads(headrace("status", running, "--json")[0])["outcome"] == "stopped"
+    assert "no coretype" in headrace("submit", "-c", "true", "-H", "nothing", code=125)[1]
+
+
+def _goes_on_after_a_cut(headrace, job, tmp_path):
+    file = next(one for one in json.loads(headrace("ls", job, "--json")[0]) if one["name"] == "big.out")
+    whole = (tmp_path / "big.bin").read_bytes()
+    again = tmp_path / "again"
+    again.mkdir()
+    (again / f".big.out.{file['id']}.part").write_bytes(whole[:1000])
+    headrace("download", job, "big.*", "-o", str(again))
+    assert (again / "big.out").read_bytes() == whole
+    (again / "big.out").unlink()
+    (again / f".big.out.{file['id']}.part").write_bytes(b"?" * 1000)
+    assert "did not arrive" in headrace("download", job, "big.out", "-o", str(again), code=125)[1]
+    headrace("download", job, "big.out", "-o", str(again))
+    assert (again / "big.out").read_bytes() == whole
+    headrace("download", job, "nothing*", code=125)
