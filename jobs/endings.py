@@ -21,6 +21,6 @@ def ending_of(report: Mapping[str, Any], stopped: bool = False) -> Ending:
         exit_code=report.get("code"),
         signal=report.get("signal"),
         pipe=tuple(pipe) if pipe else None,
-        stopped=stopped or report.get("why") in {"walltime", "unpaid", "wish"},
+        stopped=stopped or report.get("why") in {"walltime", "unpaid", "wish", "outside"},
         memory_killed=bool(report.get("memory_killed")),
     )

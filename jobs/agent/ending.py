@@ -4,7 +4,7 @@ The one idea: the first cause is the reason that is told; everything later can o
 """
 from typing import List, Optional
 
-WISH, WALLTIME, UNPAID, LOST = "wish", "walltime", "unpaid", "lost"
+WISH, WALLTIME, UNPAID, LOST, OUTSIDE = "wish", "walltime", "unpaid", "lost", "outside"
 
 
 class Ending:

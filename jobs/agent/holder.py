@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, Optional, Set
 
 from . import marks, sandbox
 from .config import Config
+from .ending import OUTSIDE
 from .run import REST, Run
 
 _LONGEST_PAUSE = 5.0  # seconds before a reporter that fails again and again is started once more
@@ -72,7 +73,7 @@ class Holder:
         if self._asked_to_end:
             self._asked_to_end = False
             if self._run.active:
-                self._run.stop(None)
+                self._run.stop(OUTSIDE)
             elif not self._run.begun:
                 self._released = True
 

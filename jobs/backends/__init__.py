@@ -1,6 +1,7 @@
 """Translators between us and something that has machines: a file a backend, and base.py with what they promise."""
 
 from .base import (
+    WAITS,
     Backend,
     Capacity,
     Described,
@@ -11,6 +12,9 @@ from .base import (
     TryAgain,
     get,
     names,
+    reason_of,
 )
 
-__all__ = ["Backend", "Capacity", "Described", "NoCapacity", "Refused", "Spec", "State", "TryAgain", "get", "names"]
+__all__ = [
+    "WAITS", "Backend", "Capacity", "Described", "NoCapacity", "Refused", "Spec", "State", "TryAgain", "get", "names", "reason_of",
+]  # fmt: skip

@@ -163,6 +163,11 @@ class Backend(ABC):
         return self.name
 
 
+def reason_of(why: str) -> str:
+    """The reason (a code of the lifecycle's endings) that a failed cluster's `why` names; "" if it is none of its own."""
+    return next((reason for words, reason in CAUSES.items() if why.startswith(words)), "")
+
+
 def get(name: str) -> Backend:
     """The backend of that name in settings.BACKENDS, made once a process. Refused if there is none."""
     entry = _configured().get(name)

@@ -86,7 +86,7 @@ def is_over(job: Job) -> bool:
 def _waits(job: Job) -> str:
     nodes = "a node" if job.nodes == 1 else f"{job.nodes} nodes"
     why = _reason(job.reason)
-    return f"{WAITS} for {nodes} in partition {job.partition or 'default'}" + (f": {why}" if why else "")
+    return f"{WAITS} for {nodes} in partition {job.partition or 'default'}{f': {why}' if why else ''}."
 
 
 def _reason(name: str) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from ..backends import reason_of
 from ..endings import ending_of, in_words
 from ..following import is_diverging
+from ..models import Cluster
 from .base import Facts, Step, end, stopped_reason, wait
 
 OVERDUE = 120
@@ -23,10 +25,15 @@ def decide(facts: Facts, now: datetime) -> Step:
     if cluster.exited is not None:
         return end(facts, *why_it_ended(facts))
     if cluster.absent >= 2:
-        return end(facts, "node-lost", cluster.trouble or "The backend says that the cluster does not exist any more.")
+        return end(facts, *why_it_vanished(cluster))
     if cluster.broken:
         return end(facts, "node-lost", cluster.broken)
     return _rule(facts) or _limits(facts, now) or wait(facts)
+
+
+def why_it_vanished(cluster: Cluster) -> tuple[str, str]:
+    """Reason and words for a cluster that its backend took away or lost."""
+    return reason_of(cluster.trouble) or "node-lost", cluster.trouble or "The backend says that the cluster does not exist any more."
 
 
 def why_it_ended(facts: Facts) -> tuple[str, str]:
@@ -40,6 +47,8 @@ def why_it_ended(facts: Facts) -> tuple[str, str]:
         return "walltime", f"Stopped at its walltime. {words}"
     if why == "unpaid":
         return "budget-used-up", f"Stopped while saving could still be paid. {words}"
+    if why == "outside":
+        return "cancelled-outside", f"The node was told to end, not by this portal: cancelled, preempted or shut down. {words}"
     if report.get("memory_killed"):
         return "out-of-memory", words
     if ending_of(report).ended_by:

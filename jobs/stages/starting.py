@@ -28,6 +28,8 @@ def decide(facts: Facts, now: datetime) -> Step:
     if cluster is not None and (cluster.started or cluster.exited):
         return Step(facts, lifecycle.RUNNING, detail=_what_is_there(facts))
     trouble = _trouble(facts)
+    if trouble and trouble[0] == "cancelled-outside":
+        return end(facts, *trouble)
     if trouble:
         return _again(facts, *trouble, now=now)
     if _too_late(facts, now):
@@ -47,7 +49,8 @@ def _trouble(facts: Facts) -> tuple[str, str] | None:
     if cluster.broken:
         return "node-broken", cluster.broken
     if cluster.absent >= 2:
-        return "node-broken", cluster.trouble or "The cluster disappeared while it was starting."
+        cancelled = backends.reason_of(cluster.trouble) == "cancelled-outside"
+        return "cancelled-outside" if cancelled else "node-broken", cluster.trouble or "The cluster disappeared while it was starting."
     return None
 
 
@@ -59,11 +62,14 @@ def _again(facts: Facts, reason: str, detail: str, now: datetime) -> Step:
 
 
 def _too_late(facts: Facts, now: datetime) -> bool:
-    """Nobody waits for ever; while the backend itself queues the cluster (pending with a reason) the limit does not count."""
+    """Nobody waits for ever; while the backend itself queues the cluster the limit does not count, it begins afterwards."""
     cluster = facts.cluster
-    if cluster is not None and cluster.eta is not None and cluster.up is None:
-        return False
-    return now - facts.work.since > timedelta(seconds=facts.work.row.limit or 1800)
+    begun = facts.work.since
+    if cluster is not None and cluster.up is None:
+        if cluster.created and (cluster.trouble.startswith(backends.WAITS) or cluster.unknown_since):
+            return False
+        begun = max(begun, cluster.eta or begun)
+    return now - begun > timedelta(seconds=facts.work.row.limit or 1800)
 
 
 def _so_far(facts: Facts) -> str:
