@@ -213,8 +213,10 @@ def _tell(found: Mapping[Job, dict[str, Any]], now: datetime) -> int:
 def _write(job: Job, before: Mapping[str, Any], said: dict[str, Any], now: datetime) -> str:
     """What is new: "alarm", "words", or nothing."""
     attempt = job.workload.attempt
-    said = {**{name: value for name, value in said.items() if name != "behind"}, "attempt": attempt}
     old = {name: value for name, value in before.items() if name != "at"} if before.get("attempt") == attempt else {}
+    said = {**{name: value for name, value in said.items() if name != "behind"}, "attempt": attempt, "first": old.get("first")}
+    if said["first"] is None and said.get("percent") is not None:
+        said["first"] = [said["percent"], now.timestamp()]  # a pace counts from here
     if said == old or not _worth_telling(said, old):
         return ""
     job.progress = {**said, "at": now.timestamp()}

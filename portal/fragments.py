@@ -13,14 +13,14 @@ from django.template.loader import render_to_string
 
 from jobs.models import Workload
 
-from .presenters import cards, files, head, health, rows, stages, timeline, waiting
+from .presenters import cards, course, files, head, health, rows, stages, timeline, waiting
 from .presenters.facts import Facts
 
 Context = dict[str, Any]
 
 HEAD = ("badges", "headline", "facts", "actions", "tabs")
 PAGES: dict[str, tuple[str, ...]] = {
-    "status": (*HEAD, "stages", "stopping", "gates", "findings", "last", "remedy", "verdict", "cost"),
+    "status": (*HEAD, "alarm", "stages", "stopping", "gates", "findings", "last", "remedy", "verdict", "cost", "course"),
     "output": (*HEAD, "line"),
     "files": (*HEAD, "line", "outputs"),
     "health": (*HEAD, "line", "says", "nodes"),
@@ -32,6 +32,8 @@ PARTS: dict[str, Callable[[Facts], Any]] = {
     "badges": head.badges,
     "headline": head.headline,
     "facts": head.facts_line,
+    "alarm": course.alarm,
+    "course": course.course,
     "stages": stages.rows,
     "line": stages.rows,
     "stopping": waiting.stopping,

@@ -10,8 +10,9 @@ from jobs.lifecycle import Tone
 from portal import words
 from portal.forms import fixes
 
-from . import endings
+from . import course, endings
 from .facts import Facts
+from .links import line_of
 from .text import clock_of, plural
 from .values import Row, verdict_badge
 
@@ -42,6 +43,9 @@ def _cost_rows(facts: Facts) -> list[Row]:
     rows = [Row("At most, with the whole walltime", words.money(money.at_most))]
     if money.projected_end:
         rows.append(Row("Walltime is over", clock_of(money.projected_end, facts.now)))
+    pace = course.pace(facts)
+    if pace and not pace.late:
+        rows.insert(0, Row("At this pace it ends", f"{clock_of(pace.end, facts.now)} for {words.money(pace.cost)}"))
     rows.append(Row("Held ahead", words.money(money.held)))
     if money.paid_until:
         rows.append(Row("Paid until", clock_of(money.paid_until, facts.now)))
@@ -204,13 +208,19 @@ def verdict(facts: Facts) -> VerdictCard | None:
             "Exit 0 is no proof of a good result" if facts.work.status == lifecycle.COMPLETED else "Not judged",
             reason,
             detail.get("advice") or "Look at the output before you use it.",
-            _proof(detail),
+            _proof(facts, detail),
         )
-    return VerdictCard(badge.tone, badge.label, detail.get("reason", ""), detail.get("advice", ""), _proof(detail))
+    return VerdictCard(badge.tone, badge.label, detail.get("reason", ""), detail.get("advice", ""), _proof(facts, detail))
 
 
-def _proof(detail: dict) -> list[Row]:
+def _proof(facts: Facts, detail: dict) -> list[Row]:
+    """The lines that speak for the verdict, each with the way to it."""
     return [
-        Row(f"{item['file']}" + (f" line {item['line']}" if item.get("line") else ""), item.get("text", ""), mono=True)
-        for item in detail.get("evidence") or []
-    ][:8]
+        Row(
+            f"{item['file']}" + (f" line {item['line']}" if item.get("line") else ""),
+            item.get("text", ""),
+            href=line_of(facts, item["file"], item.get("line")),
+            mono=True,
+        )
+        for item in (detail.get("evidence") or [])[:8]
+    ]

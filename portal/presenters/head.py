@@ -12,10 +12,10 @@ from jobs import lifecycle
 from jobs.lifecycle import Wish
 from portal import words
 
-from . import endings
+from . import course, endings
 from .facts import Facts
 from .sentences import saved_of
-from .text import clock_of, hardware, plural, who
+from .text import clock_of, cut, hardware, plural, who
 from .values import Badge, Part, bold, verdict_badge
 
 TABS = (
@@ -159,7 +159,10 @@ def _running(facts: Facts) -> list[list[Part]]:
         return [[Part("Stopping: the command is being told to end")], _spent(facts)]
     ran = facts.ran
     running = [Part(since=ran[0] if ran else facts.work.since), Part("running")]
-    end = facts.cost.projected_end
+    end, pace = facts.cost.projected_end, course.pace(facts)
+    if pace and not pace.late:
+        soon = [Part("at this pace ends"), bold(clock_of(pace.end, facts.now)), Part("for"), bold(words.money(pace.cost))]
+        return [running, _spent(facts), soon, _left(facts)]
     latest = [Part("ends at the latest"), bold(clock_of(end, facts.now)), Part("for"), bold(words.money(facts.cost.at_most))] if end else []
     return [running, _spent(facts), latest, _left(facts)]
 
@@ -191,6 +194,8 @@ def _stopped(facts: Facts) -> list[list[Part]]:
     by = f"Stopped by {who(work.wished_by)}" if work.wished_by else "Stopped"
     if work.reason == "force-stopped":
         by = by.replace("Stopped", "Force stopped")
+    if work.reason == "stopped-by-rule":
+        by = f"Stopped by the rule that was set for it: {cut(work.detail).rstrip('.')}"
     ran = facts.ran
     after = [Part("after"), Part(since=ran[0], until=ran[1])] if ran and ran[1] else [Part("before its command started")]
     return [[bold(by), *after], _spent(facts), _outputs(facts)]

@@ -13,6 +13,7 @@ from jobs import lifecycle
 from jobs.lifecycle import Tone
 from portal import words
 
+from . import course
 from .endings import explained
 from .facts import SILENT, Facts
 from .text import clock_of, cut, plural
@@ -129,7 +130,7 @@ def _coming_up(facts: Facts, cluster: Any) -> Says:
             f"The backend could not be asked since {clock_of(cluster.unknown_since, facts.now)}. Nothing is given up for that.",
         )
     if not facts.nodes:
-        eta = f" Expected about {clock_of(cluster.eta, facts.now)}." if cluster.eta else ""
+        eta = f" Expected about {clock_of(cluster.eta, facts.now)}." if cluster.eta and cluster.eta > facts.now else ""
         return Says(f"{up}: hardware is asked for", (cut(cluster.trouble) + eta).strip() or "Takes minutes in a cloud; nothing is wrong.")
     if cluster.staged:
         return Says(f"{up}, {plural(len(facts.inputs), 'file')} staged", "The command starts when every node is up.")
@@ -163,15 +164,15 @@ def _running(facts: Facts, kind: str) -> Says:
         return Says("The command is about to start", link=tab)
     end = f"Ends at the latest {clock_of(cluster.walltime_until, facts.now)}, when its walltime is over." if cluster.walltime_until else ""
     if facts.last_line is None:
-        return Says("The command runs; no output yet", end, link=tab)
+        return _progress(facts, Says("The command runs; no output yet", end, link=tab))
     return _progress(facts, Says("The command runs", end, part=Part("Last output", when=facts.last_line), link=tab))
 
 
 def _progress(facts: Facts, plain: Says) -> Says:
     """What the output itself says of the way that is done, where it does."""
-    alarm, text, percent = (facts.progress.get(name) for name in ("alarm", "text", "percent"))
+    alarm, text, percent = facts.progress.get("alarm"), course.says(facts), facts.progress.get("percent")
     if text:
-        plain = replace(plain, text=str(text), bar=percent, bar_words=str(text))
+        plain = replace(plain, text=text, bar=percent, bar_words=text)
     if alarm:
         plain = replace(plain, text=cut(alarm["message"]), word="Needs a look", tone=Tone.LOOK)
     return plain
@@ -188,7 +189,8 @@ def _ran(facts: Facts) -> Says:
     else:
         text = "The command has ended"
     left = exit.get("leftovers") or 0
-    return Says(text, f"{plural(left, 'leftover process', 'leftover processes')} ended" if left else "", link=("Output", "output"))
+    more = [str(facts.progress.get("text", "")), f"{plural(left, 'leftover process', 'leftover processes')} ended" if left else ""]
+    return Says(text, ". ".join(filter(None, more)), link=("Output", "output"))
 
 
 def _stopping(facts: Facts, kind: str) -> Says:

@@ -13,7 +13,7 @@ from enum import StrEnum
 from jobs import lifecycle
 from jobs.lifecycle import Status, Tone
 
-from . import sentences
+from . import course, sentences
 from .facts import Facts
 from .text import usually
 
@@ -162,7 +162,9 @@ def _row(facts: Facts, status: Status, kind: Kind) -> StageRow:
 
 
 def _note(facts: Facts, status: Status, kind: Kind) -> str:
-    if kind == Kind.SKIPPED or status.code == lifecycle.RUNNING:
+    if status.code == lifecycle.RUNNING:
+        return course.ends(facts) if kind == Kind.WORKING else ""
+    if kind == Kind.SKIPPED:
         return ""
     return usually(facts.usual(status.code))
 

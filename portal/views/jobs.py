@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 from jobs import lifecycle
 from jobs.models import Project, Software, Workload
 from portal import fragments, words
-from portal.presenters import files, health, output, rows, settings
+from portal.presenters import course, files, health, output, rows, settings
 from portal.presenters.facts import Facts
 
 from .access import job_seen
@@ -120,6 +120,13 @@ def health_data(request: HttpRequest, public_id: str) -> HttpResponse:
 
 @login_required
 @require_safe
+def series(request: HttpRequest, public_id: str) -> HttpResponse:
+    """The points of the chart that grows; the page asks again when it hears that there are more."""
+    return JsonResponse(course.chart(Facts(job_seen(request, public_id))))
+
+
+@login_required
+@require_safe
 def timeline(request: HttpRequest, public_id: str) -> HttpResponse:
     return _tab(request, public_id, "timeline")
 
@@ -204,6 +211,7 @@ urlpatterns = [
     path("<str:public_id>/files/", job_files, name="job-files"),
     path("<str:public_id>/health/", job_health, name="job-health"),
     path("<str:public_id>/health/data/", health_data, name="job-health-data"),
+    path("<str:public_id>/series/", series, name="job-series"),
     path("<str:public_id>/timeline/", timeline, name="job-timeline"),
     path("<str:public_id>/settings/", job_settings, name="job-settings"),
 ]
