@@ -274,7 +274,7 @@ class Work:
         """All bytes of its output that the portal has."""
         found = b""
         while True:
-            answer = self.person.api.get(f"/jobs/{self.id}/log/", params={"from": start + len(found)})
+            answer = self.person.api.get(f"/jobs/{self.id}/log/", params={"offset": start + len(found)})
             assert answer.status_code == 200, answer.text
             found += answer.content
             if start + len(found) >= int(answer.headers["X-Log-Size"]) or not answer.content:
