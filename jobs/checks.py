@@ -16,11 +16,14 @@ NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "lustre", "gpfs", "cifs", "smb3", "beegfs
 def backends_exist(app_configs: Any, **kwargs: Any) -> list[Any]:
     from django.utils.module_loading import import_string
 
+    from . import backends
+
     problems = []
     for name, options in settings.BACKENDS.items():
         try:
             import_string(options["BACKEND"])
-        except (ImportError, KeyError) as error:
+            backends.get(name)
+        except (ImportError, KeyError, backends.Refused) as error:
             problems.append(Error(f"Backend {name} cannot be loaded: {error}", id="headrace.E001"))
     return problems
 

@@ -5,12 +5,14 @@ One idea: `HEADRACE_DATA` is the only folder Headrace writes to. Everything else
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 from pathlib import Path
 from typing import Any
 
 import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
 
 from portal.theme import UNFOLD  # noqa: F401  (the administration reads it from here)
 
@@ -28,6 +30,17 @@ def env_list(name: str, default: str = "") -> list[str]:
 
 def env_bool(name: str, default: bool = False) -> bool:
     return env(name, "1" if default else "0").lower() in {"1", "true", "yes", "on"}
+
+
+def options_of(text: str) -> dict[str, Any]:
+    """A JSON object, as text."""
+    try:
+        found = json.loads(text or "{}")
+    except ValueError as error:
+        raise ImproperlyConfigured(f"SLURM_OPTIONS is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise ImproperlyConfigured('SLURM_OPTIONS is not a JSON object such as {"shared": true}')
+    return found
 
 
 def kept_secret(path: Path) -> str:
@@ -170,6 +183,13 @@ BACKENDS: dict[str, dict[str, Any]] = {
     },
 }
 ALLOW_NO_SANDBOX = env_bool("ALLOW_NO_SANDBOX")  # let everybody use a local backend on which no sandbox works
+if env_bool("SLURM"):
+    BACKENDS["slurm"] = {
+        "BACKEND": "jobs.backends.slurm.Slurm",
+        "OPTIONS": {"notes": str(DATA_DIR / "slurm")} | options_of(env("SLURM_OPTIONS")),
+        "PORTAL": env("SLURM_PORTAL"),
+        "CA": env("SLURM_CA"),
+    }
 AGENT_URL = env("AGENT_URL") or PORTAL_URL
 
 # --- API --------------------------------------------------------------------------------------------------------------
