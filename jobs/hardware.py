@@ -15,7 +15,7 @@ from django.db.models import Count, F, Min, Sum
 
 from . import backends, capacity, history, lifecycle, scheduling
 from .books import ZERO, due, seconds_between
-from .models import Cluster, Coretype, Stray, Turn, Workload
+from .models import Cluster, Coretype, Request, Stray, Turn, Workload
 from .signals import announce
 
 log = logging.getLogger(__name__)
@@ -59,6 +59,8 @@ class Alive:
 
     cluster: Cluster
     cost: Decimal
+    asked: Request | None = None
+    """Somebody wants it released."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,8 @@ def alive(now: datetime) -> list[Alive]:
     rows = (
         Cluster.objects.filter(released__isnull=True).select_related("workload__owner", "workload__project", "coretype").order_by("asked")
     )
-    return [Alive(cluster, cost_of(cluster, now)) for cluster in rows[:SHOWN]]
+    asked = {one.cluster_id: one for one in Request.objects.filter(kind=Request.Kind.RELEASE, done__isnull=True).select_related("by")}
+    return [Alive(cluster, cost_of(cluster, now), asked.get(cluster.pk)) for cluster in rows[:SHOWN]]
 
 
 def cost_of(cluster: Cluster, now: datetime) -> Decimal:

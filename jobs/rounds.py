@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count
 from django.utils import timezone
 
-from . import backends, engine, ledger, lifecycle, notices
+from . import backends, engine, ledger, lifecycle, notices, requests
 from .models import Cluster, Installation, Outage, Stray, Turn, Workload, touch
 from .signals import announce
 
@@ -29,7 +29,7 @@ def sweep(now: datetime | None = None) -> int:
         return 0
     if before is not None and (moment - before).total_seconds() > AWAY:
         Outage.objects.create(start=before, end=moment)
-    handled = 0
+    handled = requests.carry_out(now)
     for code in due_queues(moment):
         handled += engine.turn(code, now)
     if Turn.take("queue-sweep", moment, QUEUE_EVERY):
@@ -88,7 +88,7 @@ def _seen(cluster: Cluster, told: backends.Described | None, backend: backends.B
         values["seen"] = now
     if cluster.eta != told.eta:
         values["eta"] = told.eta
-    if (told.state is backends.State.PENDING and cluster.trouble != told.why) or (cluster.unknown_since and cluster.trouble):
+    if cluster.trouble != told.why:
         values["trouble"] = told.why
     return values
 

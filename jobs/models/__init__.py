@@ -3,13 +3,14 @@
 from .alike import update_alike
 from .audit import AuditEntry
 from .budget import Budget, BudgetNotice, BudgetPeriod, Charge, Hold, Recurrence, Strictness, Unit
-from .catalogue import Coretype, Region, Software, SoftwareVersion
+from .catalogue import Coretype, PriceChange, Region, Software, SoftwareVersion
 from .cluster import Cluster, Node, Stray
 from .fields import MoneyField, micros
 from .file import StoredFile, Upload
 from .installation import Installation, Outage, Turn
 from .job import Check, Job, JobInput, Tag
 from .project import Membership, Project
+from .request import Request
 from .token import ApiToken, Once, Scope
 from .workload import Change, Event, Workload, advance, touch
 
@@ -35,9 +36,11 @@ __all__ = [
     "Node",
     "Once",
     "Outage",
+    "PriceChange",
     "Project",
     "Recurrence",
     "Region",
+    "Request",
     "Software",
     "SoftwareVersion",
     "StoredFile",

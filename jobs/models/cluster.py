@@ -51,6 +51,7 @@ class Cluster(models.Model):
     paid_until = models.DateTimeField(null=True)
     settled = models.DateTimeField(null=True)
     walltime_until = models.DateTimeField(null=True)
+    warned = models.PositiveIntegerField(default=0, help_text="Minutes before the walltime of the last warning")
     orders = models.PositiveIntegerField(default=1, help_text="Version of what the agents are told")
 
     class Meta:

@@ -51,6 +51,8 @@ class Workload(models.Model):
     walltime = models.PositiveIntegerField(help_text="Seconds")
     priority = models.IntegerField(default=0)
     latest_start = models.DateTimeField(null=True)
+    economy = models.BooleanField(default=False, help_text="Cheaper; may be interrupted for work on demand and starts again")
+    restarts = models.PositiveIntegerField(default=0, help_text="Times that it was interrupted")
     # where it stands: written by advance() only
     status = models.CharField(max_length=12, choices=lifecycle.CHOICES, default=lifecycle.DRAFT)
     since = models.DateTimeField(default=timezone.now, help_text="In this status since")

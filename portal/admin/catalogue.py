@@ -33,7 +33,8 @@ class Coretypes(Audited):
         (None, {"fields": ["name", "code", "region", "active", "order"]}),
         ("A node", {"fields": ["processor", "cores", "memory"]}),
         ("Where it comes from", {"fields": ["backend", "options", "max_nodes"]}),
-        ("Price", {"fields": ["price", "disk_price"], "description": NEW_PRICE}),
+        ("Who and what for", {"fields": ["gpu", "groups", "software"]}),
+        ("Price", {"fields": ["price", "economy_price", "disk_price"], "description": NEW_PRICE}),
         ("Walltime", {"fields": ["walltime_default", "walltime_max"]}),
     ]
 
@@ -42,6 +43,7 @@ class Coretypes(Audited):
         return f"{coretype.memory / (1 << 30):.1f} GiB"
 
     def save_model(self, request: HttpRequest, obj: Model, form: forms.ModelForm, change: bool) -> None:
+        obj.changed_by = request.user  # type: ignore[attr-defined]
         super().save_model(request, obj, form, change)
         wake(Workload.objects.filter(status=lifecycle.QUEUED, coretype=obj))
 

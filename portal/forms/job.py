@@ -39,6 +39,7 @@ class JobForm(forms.Form):
     )
     environment = forms.CharField(widget=forms.Textarea, max_length=LONGEST_COMMAND, required=False, strip=False)
     pipefail = forms.BooleanField(required=False)
+    stop_when_diverging = forms.BooleanField(required=False)
     coretype = forms.ModelChoiceField(Coretype.objects.none(), error_messages={"required": "Choose the hardware."})
     nodes = forms.IntegerField(min_value=1, error_messages={"min_value": "At least 1 node.", "invalid": "A whole number of nodes."})
     cores = forms.IntegerField(
@@ -53,7 +54,7 @@ class JobForm(forms.Form):
         self.user = user
         versions = SoftwareVersion.objects.filter(software__active=True).select_related("software")
         self.fields["software"].queryset = versions.order_by("software__order", "software__name", "order", "pk")  # type: ignore[attr-defined]
-        self.fields["coretype"].queryset = Coretype.objects.filter(active=True).select_related("region")  # type: ignore[attr-defined]
+        self.fields["coretype"].queryset = Coretype.objects.offered_to(user).select_related("region")  # type: ignore[attr-defined]
         projects = Project.objects.filter(active=True, memberships__user=user)
         self.fields["project"].queryset = projects  # type: ignore[attr-defined]
         self.fields["project"].required = projects.exists()
@@ -81,6 +82,9 @@ class JobForm(forms.Form):
             if data.get("cores") is None and "cores" not in self.errors:
                 data["cores"] = kind.cores
             self._within(kind, data)
+            version = data.get("software")
+            if version is not None and (why := kind.refuses(self.user, version.software)):
+                self.add_error("coretype", why)
         return data
 
     def _within(self, kind: Coretype, data: dict[str, Any]) -> None:

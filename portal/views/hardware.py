@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from jobs import hardware
 from jobs.models import AuditEntry, Stray
+from jobs.models.roles import is_admin, sees_all
 from portal.presenters import hardware as shown
 
 from .access import address
@@ -26,8 +27,8 @@ from .asking import ask
 @require_safe
 def page(request: HttpRequest) -> HttpResponse:
     """The page; with htmx the part of it that changes."""
-    now, admin = timezone.now(), _is_admin(request.user)
-    context: dict[str, Any] = {"page": shown.page(now, admin), "admin": admin}
+    now, admin = timezone.now(), sees_all(request.user)
+    context: dict[str, Any] = {"page": shown.page(now, admin), "admin": admin, "acts": is_admin(request.user)}
     if request.htmx and request.htmx.target == "hardware-now":  # type: ignore[attr-defined]
         return render(request, "hardware/_now.html", context)
     context |= {"about": hardware.about(), "strays": hardware.strays() if admin else []}
@@ -38,7 +39,7 @@ def page(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def stray(request: HttpRequest, pk: int) -> HttpResponse:
     """An admin's decision on a machine that nobody here knows: GET asks before it is destroyed, POST decides."""
-    if not _is_admin(request.user):
+    if not is_admin(request.user):
         raise PermissionDenied("Only admins decide this.")
     found, decision = get_object_or_404(Stray, pk=pk), request.POST.get("decision", "")
     if request.method != "POST":
@@ -53,10 +54,6 @@ def stray(request: HttpRequest, pk: int) -> HttpResponse:
     words = {"destroy": "will be destroyed with the next comparison", "keep": "is kept"}[decision]
     messages.info(request, f"{found.token} {words}." if done else f"{found.token} is gone already; nothing was changed.")
     return redirect("hardware")
-
-
-def _is_admin(user: Any) -> bool:
-    return user.is_staff or user.is_superuser
 
 
 urlpatterns = [

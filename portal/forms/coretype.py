@@ -1,0 +1,109 @@
+"""What admins say about hardware: a coretype, a region, a catalogue file. Memory is typed in GiB, times as 2 h or 90 min."""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from jobs import cataloguing
+from jobs.models import Coretype, Region
+
+from . import walltime
+from .account import styled
+
+GIB = 1 << 30
+MOST = 1_000_000
+ECONOMY = "Per core and hour of work that may be interrupted. Empty: not offered."
+PRICE = {"max_digits": 12, "decimal_places": 6, "min_value": Decimal(0)}
+
+
+class Length(forms.CharField):
+    """Seconds, typed and shown as a length of time."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return walltime.say(value) if isinstance(value, int) else value
+
+    def clean(self, value: Any) -> int:
+        return walltime.parse(super().clean(value))
+
+
+class CoretypeForm(forms.ModelForm):
+    """`version` is the one that the form was opened with: who saves a later one first wins, the other is told."""
+
+    version = forms.IntegerField(widget=forms.HiddenInput)
+    memory = forms.DecimalField(label="Memory a node", help_text="GiB", min_value=Decimal("0.001"), max_digits=12, decimal_places=3)
+    price = forms.DecimalField(label="Price", help_text="Per core and hour. A new one holds for clusters asked for after it.", **PRICE)
+    economy_price = forms.DecimalField(label="Economy price", required=False, help_text=ECONOMY, **PRICE)
+    disk_price = forms.DecimalField(label="Disk price", initial=0, help_text="Per GiB and hour of a suspended workstation", **PRICE)
+    cores = forms.IntegerField(label="Cores a node", min_value=1, max_value=MOST)
+    max_nodes = forms.IntegerField(label="Most nodes a job", min_value=1, max_value=MOST, initial=1)
+    walltime_default = Length(label="Usual walltime", max_length=40, initial="4 h")
+    walltime_max = Length(label="Longest walltime", max_length=40, initial="7 d")
+
+    class Meta:
+        model = Coretype
+        fields = [
+            *("name", "code", "region", "active", "order", "processor", "cores", "memory", "gpu", "max_nodes", "price", "economy_price"),
+            *("disk_price", "walltime_default", "walltime_max", "groups", "software", "backend", "options"),
+        ]
+        labels = {"gpu": "Graphics", "active": "On offer", "order": "Place in the list"}
+        widgets = {"options": forms.Textarea({"rows": 4, "spellcheck": "false"})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk:
+            self.initial["memory"] = (Decimal(self.instance.memory) / GIB).quantize(Decimal("0.001"), ROUND_HALF_UP)
+        styled(self)
+
+    def clean_memory(self) -> int:
+        typed: Decimal = self.cleaned_data["memory"]
+        if self.instance.pk and typed == self.initial["memory"]:
+            return Coretype.objects.values_list("memory", flat=True).get(pk=self.instance.pk)
+        return int(typed * GIB)
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        options, backend = data.get("options"), data.get("backend")
+        if options is not None and not isinstance(options, dict):
+            self.add_error("options", 'Options are names with values, such as {"partition": "long"}.')
+        elif backend and (why := cataloguing.option_trouble(backend, options or {})):
+            self.add_error("options", why)
+        data["options"] = options or {}
+        return data
+
+
+class RegionForm(forms.ModelForm):
+    class Meta:
+        model = Region
+        fields = ["name", "code"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        styled(self)
+
+
+class CatalogueForm(forms.Form):
+    """A file, or its text."""
+
+    file = forms.FileField(required=False, label="File")
+    text = forms.CharField(required=False, widget=forms.Textarea({"rows": 14}), max_length=cataloguing.LARGEST, label="Or its text")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        styled(self)
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        file = data.get("file")
+        if file is not None and file.size > cataloguing.LARGEST:
+            raise ValidationError("A catalogue is smaller than 1 MiB.")
+        try:
+            data["catalogue"] = file.read().decode() if file is not None else data.get("text", "")
+        except UnicodeDecodeError as error:
+            raise ValidationError("This is no text.") from error
+        if not data["catalogue"].strip():
+            raise ValidationError("Choose a file, or paste its text.")
+        return data

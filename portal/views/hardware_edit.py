@@ -1,0 +1,213 @@
+"""The catalogue in the hands of admins: coretypes, regions, prices, import and export, and the release of a cluster.
+
+One idea: nothing here reaches a backend. A release is a request row that the engine carries out; a coretype that is no
+longer offered ends what waits for it through the queue, which says so on each job.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import F
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.views.decorators.http import require_http_methods, require_safe
+
+from jobs import cataloguing, lifecycle
+from jobs.models import AuditEntry, Cluster, Coretype, Region, Request, Workload, touch
+from jobs.models.roles import is_admin, sees_all
+from jobs.signals import announce
+from portal.forms.coretype import CatalogueForm, CoretypeForm, RegionForm
+from portal.presenters import catalogue as shown
+
+from .access import address
+from .asking import ask
+
+PRICES = 30
+LATER = "Somebody else changed it while you did. What you typed is still here."
+
+
+@login_required
+@require_safe
+def coretypes(request: HttpRequest) -> HttpResponse:
+    """All of them, those that are not offered too."""
+    if not sees_all(request.user):
+        raise PermissionDenied("Only admins and auditors see the whole catalogue.")
+    context = {"rows": shown.rows(), "regions": Region.objects.all(), "admin": is_admin(request.user)}
+    return render(request, "hardware/coretypes.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def coretype(request: HttpRequest, code: str = "") -> HttpResponse:
+    """A new one, or one that is changed."""
+    _admins(request)
+    kind = get_object_or_404(Coretype, code=code) if code else Coretype()
+    before = shown.about(kind) if code else {}
+    initial = {"version": kind.version, **({} if code else {"memory": 16})}
+    form = CoretypeForm(request.POST if request.method == "POST" else None, instance=kind, initial=initial)
+    if request.method == "POST" and form.is_valid() and _save(request, form, before):
+        return redirect("coretypes")
+    prices = kind.prices.select_related("by")[:PRICES] if code else []
+    known = Coretype.objects.filter(code=code).first()
+    context = {"form": form, "kind": known, "prices": prices, "now": shown.goes_on(kind) if code else None}
+    return render(request, "hardware/coretype.html", context, status=422 if form.errors else 200)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def offer(request: HttpRequest, code: str) -> HttpResponse:
+    """GET says what becomes of queued and running work, POST withdraws it or offers it again."""
+    _admins(request)
+    kind = get_object_or_404(Coretype, code=code)
+    if request.method != "POST":
+        return ask(request, shown.withdraw(kind))
+    active = request.POST.get("active") == "1"
+    with transaction.atomic():
+        if Coretype.objects.filter(pk=kind.pk, active=not active).update(active=active, version=F("version") + 1):
+            action = "offer coretype" if active else "withdraw coretype"
+            AuditEntry.note(request.user, action, kind, address(request), code=code, values={"active": [not active, active]})
+            _wake(kind)
+    messages.success(request, f"{kind} is {'on offer' if active else 'not offered any more; what runs there goes on'}.")
+    return redirect("coretypes")
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, code: str) -> HttpResponse:
+    """Only one that no job ever used; others are withdrawn, so that the ledger keeps its names."""
+    _admins(request)
+    kind = get_object_or_404(Coretype, code=code)
+    if why := shown.kept_by(kind):
+        messages.error(request, why)
+        return redirect("coretype", code)
+    if request.method != "POST":
+        return ask(request, shown.delete(kind))
+    with transaction.atomic():
+        AuditEntry.note(request.user, "delete coretype", kind, address(request), code=code)
+        kind.delete()
+        announce("hardware")
+    messages.success(request, f"{kind} was deleted.")
+    return redirect("coretypes")
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def region(request: HttpRequest, code: str = "") -> HttpResponse:
+    _admins(request)
+    found = get_object_or_404(Region, code=code) if code else Region()
+    form = RegionForm(request.POST if request.method == "POST" else None, instance=found)
+    if request.method == "POST" and form.is_valid():
+        with transaction.atomic():
+            form.save()
+            action = "change region" if code else "add region"
+            AuditEntry.note(request.user, action, found, address(request), values=_values(form))
+        return redirect("coretypes")
+    return render(request, "hardware/region.html", {"form": form, "region": found if code else None}, status=422 if form.errors else 200)
+
+
+@login_required
+@require_safe
+def export(request: HttpRequest) -> HttpResponse:
+    if not sees_all(request.user):
+        raise PermissionDenied("Only admins and auditors export the catalogue.")
+    answer = HttpResponse(cataloguing.written(), content_type="application/yaml; charset=utf-8")
+    answer["Content-Disposition"] = 'attachment; filename="hardware.yaml"'
+    return answer
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def take(request: HttpRequest) -> HttpResponse:
+    """Import: all of a file or nothing of it."""
+    _admins(request)
+    form, faults = CatalogueForm(request.POST or None, request.FILES or None), []
+    if request.method == "POST" and form.is_valid():
+        try:
+            with transaction.atomic():
+                done = cataloguing.read(form.cleaned_data["catalogue"], request.user)
+                AuditEntry.note(request.user, "import catalogue", "hardware", address(request), **done)
+                _wake()
+        except cataloguing.Faults as error:
+            faults = error.all[:50]
+        else:
+            messages.success(request, f"{len(done['added'])} added, {len(done['changed'])} changed.")
+            return redirect("coretypes")
+    return render(request, "hardware/import.html", {"form": form, "faults": faults}, status=422 if faults or form.errors else 200)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def release(request: HttpRequest, pk: int) -> HttpResponse:
+    """GET says what is lost, POST writes the request; the engine does it."""
+    _admins(request)
+    cluster = get_object_or_404(Cluster.objects.select_related("workload__owner"), pk=pk)
+    if cluster.released is not None:
+        messages.info(request, f"{cluster} is released already.")
+        return redirect("hardware")
+    if request.method != "POST":
+        return ask(request, shown.release(cluster))
+    with transaction.atomic():
+        Request.ask(Request.Kind.RELEASE, cluster, request.user)
+        AuditEntry.note(request.user, "release cluster", cluster, address(request), id=cluster.workload.public_id)
+        touch([cluster.workload_id])
+        announce("hardware")
+    messages.success(request, f"{cluster} is being released.")
+    return redirect("hardware")
+
+
+# --- private ----------------------------------------------------------------------------------------------------------
+def _admins(request: HttpRequest) -> None:
+    if not is_admin(request.user):
+        raise PermissionDenied("Only admins change the catalogue.")
+
+
+def _save(request: HttpRequest, form: CoretypeForm, before: dict[str, str]) -> bool:
+    """False, with the message on the form, if somebody was faster."""
+    kind: Coretype = form.instance
+    with transaction.atomic():
+        if kind.pk:
+            fresh = Coretype.objects.select_for_update().filter(pk=kind.pk, version=form.cleaned_data["version"])
+            if not fresh.exists():
+                form.add_error(None, LATER)
+                return False
+            kind.version = form.cleaned_data["version"] + 1
+        kind.changed_by = request.user
+        form.save()
+        after = shown.about(kind)
+        values = {name: [before.get(name, ""), text] for name, text in after.items() if before.get(name, "") != text}
+        action = "change coretype" if before else "add coretype"
+        AuditEntry.note(request.user, action, kind, address(request), code=kind.code, values=values)
+        _wake(kind)
+    messages.success(request, f"{kind} was saved.")
+    return True
+
+
+def _values(form: Any) -> dict[str, list[str]]:
+    return {name: [str(form.initial.get(name, "")), str(form.cleaned_data.get(name, ""))] for name in form.changed_data}
+
+
+def _wake(kind: Coretype | None = None) -> None:
+    """What waits for it is looked at again, and the pages are told."""
+    waiting = Workload.objects.filter(status=lifecycle.QUEUED)
+    touch(list((waiting.filter(coretype=kind) if kind else waiting).values_list("pk", flat=True)[:1000]))
+    announce("hardware")
+
+
+urlpatterns = [
+    path("hardware/coretypes/", coretypes, name="coretypes"),
+    path("hardware/coretypes/new/", coretype, name="coretype-new"),
+    path("hardware/coretypes/<slug:code>/edit/", coretype, name="coretype"),
+    path("hardware/coretypes/<slug:code>/offer/", offer, name="coretype-offer"),
+    path("hardware/coretypes/<slug:code>/delete/", delete, name="coretype-delete"),
+    path("hardware/regions/new/", region, name="region-new"),
+    path("hardware/regions/<slug:code>/", region, name="region"),
+    path("hardware/export.yaml", export, name="hardware-export"),
+    path("hardware/import/", take, name="hardware-import"),
+    path("hardware/clusters/<int:pk>/release/", release, name="cluster-release"),
+]
