@@ -46,6 +46,7 @@ def initial_of(work: Workload) -> dict[str, Any]:
         "software": job.software_id,
         "command": job.command,
         "pipefail": job.pipefail,
+        "stop_when_diverging": job.stop_when_diverging,
         "coretype": work.coretype_id,
         "environment": "\n".join(f"{name}={value}" for name, value in job.environment.items()),
         "nodes": work.nodes,
@@ -63,6 +64,7 @@ def _fill(work: Workload, data: dict[str, Any]) -> None:
 
 def _fill_job(job: Job, data: dict[str, Any]) -> None:
     job.software, job.environment, job.pipefail = data["software"], data["environment"], data["pipefail"]
+    job.stop_when_diverging = data["stop_when_diverging"]
     job.commands, job.checked = data["command"].split("\n"), None
 
 
