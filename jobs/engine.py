@@ -27,6 +27,13 @@ from .stages.base import Facts, Step, flag
 
 log = logging.getLogger(__name__)
 
+RELATED = {
+    lifecycle.VALIDATING: ("coretype", "job__software__software", "job__checked"),
+    lifecycle.STARTING: ("coretype",),
+    lifecycle.RUNNING: ("job",),
+    lifecycle.STOPPING: ("job__software__software",),
+}
+"""What a stage looks at beside the row itself; loading more is most of the cost of a burst."""
 LEAVING = (*lifecycle.REST_CODES, lifecycle.QUEUED)
 BATCH = 50 if settings.SQLITE else 200
 """Rows a turn; on SQLite every writer waits while a batch is written down."""
@@ -85,7 +92,7 @@ def claim(code: str, now: datetime, lease: str, limit: int = BATCH) -> list[Work
         ids = list(rows[:limit])
         if not ids or not free.filter(pk__in=ids).update(lease=lease, leased_until=until, due=until):
             return []
-    mine = Workload.objects.filter(lease=lease).select_related("coretype", "owner", "project", "job__software__software", "job__checked")
+    mine = Workload.objects.filter(pk__in=ids, lease=lease).select_related(*RELATED[code])
     return list(mine.order_by("pk"))
 
 

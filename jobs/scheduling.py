@@ -186,8 +186,11 @@ def _fits_behind(work: Workload, line: Line, now: datetime) -> bool:
 # --- loading ----------------------------------------------------------------------------------------------------------
 def waiting_line(limit: int = 10_000) -> list[Workload]:
     """The queue, in order."""
-    rows = Workload.objects.filter(status=lifecycle.QUEUED).select_related("coretype", "project", "owner")
-    return list(rows.order_by("-priority", "submitted", "pk")[:limit])
+    rows = list(Workload.objects.filter(status=lifecycle.QUEUED).order_by("-priority", "submitted", "pk")[:limit])
+    kinds = Coretype.objects.in_bulk({work.coretype_id for work in rows})
+    for work in rows:  # one object a coretype, not one a row
+        work.coretype = kinds[work.coretype_id]
+    return rows
 
 
 def lines_of(coretypes: Sequence[Coretype], capacities: dict[str, dict[str, capacity.backends.Capacity]]) -> dict[Pool, Line]:
