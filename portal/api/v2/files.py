@@ -7,6 +7,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 from ninja import File, Form, Query, Router, Status
+from ninja.decorators import decorate_view
 from ninja.errors import HttpError
 from ninja.files import UploadedFile
 
@@ -15,6 +16,7 @@ from jobs.models import StoredFile
 from portal import storing, streams
 from portal.forms.names import clean_path
 
+from . import spooling
 from .file_found import Found, find, last_lines, of_row, show
 from .making import under
 from .paging import Paging, page
@@ -30,11 +32,12 @@ CONTENTS = {"responses": {200: {"description": "The bytes", **BYTES}, 206: {"des
 
 
 @router.post("/files/contents/", response=answers(FileOut, 403, 507, status=201), summary="Upload a file: multipart, part `file`")
+@decorate_view(spooling.spooled)
 def upload(request: HttpRequest, file: File[UploadedFile], relativePath: Form[str | None] = None) -> Status:
     """Its path in the job folder is its name, or `relativePath`. Big files go better in chunks that resume: POST /uploads/."""
     name = under("file", clean_path, relativePath or file.name or "")
     try:
-        kept = storing.keep(request.user, name, file.file, file.size or 0)  # type: ignore[arg-type]
+        kept = spooling.keep(request.user, name, file)
     except storing.NoRoom as full:
         raise HttpError(507, f"The portal's disk has no room: {full.need} bytes needed, {full.room} free.") from full
     return Status(201, show(of_row(kept), request))
