@@ -68,11 +68,11 @@ class Course {
       cursor: { y: false, points: { size: 6 } },
       scales: { x: { time: false }, y: logarithmic ? { distr: 3, range: (u, low, high) => decades(low, high, this.tolerances()) } : {} },
       axes: [
-        { ...axis, size: 42, space: 70, label: x, labelSize: 16, labelFont: axis.font, values: (u, at) => at.map((value) => value.toLocaleString("en-GB")) },
-        { ...axis, size: 58, space: 30, values: (u, at) => at.map(logarithmic ? decade : short) },
+        { ...axis, size: 26, space: 70, label: x, labelSize: 18, labelGap: 0, labelFont: axis.font, values: (u, at) => at.map((value) => value.toLocaleString("en-GB")) },
+        { ...axis, size: 58, space: 30, values: (u, at) => at.map(logarithmic ? decade : short), ...(logarithmic ? { grid: { ...axis.grid, filter: (u, at) => at.map((value) => (decade(value) ? value : null)) } } : {}) },
       ],
       series: [{}, ...series.map((one, i) => ({ label: one.name, stroke: colour(`--s${i % COLOURS + 1}`), dash: dash(i), width: 1.75, spanGaps: true, points: { show: one.points.length < 2, size: 5 } }))],
-      hooks: { draw: [(u) => this.tolerances().forEach((value) => rule(u, value))] },
+      hooks: { draw: [(u) => this.tolerances().forEach((value, i) => rule(u, value, i % 2))] },
     };
   }
 
@@ -115,7 +115,7 @@ function short(value) {
 }
 
 /** A tolerance as a dashed line with words, where it is in sight. */
-function rule(u, value) {
+function rule(u, value, left) {
   const { min, max } = u.scales.y;
   if (value < min || value > max) return;
   const c = u.ctx, r = devicePixelRatio, y = Math.round(u.valToPos(value, "y", true)), right = u.bbox.left + u.bbox.width;
@@ -125,9 +125,9 @@ function rule(u, value) {
   c.setLineDash([5 * r, 4 * r]);
   c.beginPath(); c.moveTo(u.bbox.left, y); c.lineTo(right, y); c.stroke();
   c.font = `600 ${12 * r}px 'Inter Variable', sans-serif`;
-  c.textAlign = "right";
+  c.textAlign = left ? "left" : "right";
   c.textBaseline = "bottom";
-  c.fillText(`tolerance ${short(value)}`, right - 6 * r, y - 3 * r);
+  c.fillText(`tolerance ${short(value)}`, left ? u.bbox.left + 6 * r : right - 6 * r, y - 3 * r);
   c.restore();
 }
 
