@@ -104,6 +104,12 @@ class Daemons:
     def start_controller(self, *options: str) -> None:
         self._daemon("slurmctld", "-f", str(self.config), *options)
 
+    def save(self, token: str) -> None:
+        """Until the controller has written down what it knows of this job, steps too: it does so every few seconds."""
+        begin = time.time()
+        self.ask("scontrol", "update", f"JobId={self.numbers(token)[0]}", "AdminComment=seen")
+        until(lambda: (self.home / "save" / "job_state").stat().st_mtime > begin)
+
     def start_node(self, node: str) -> None:
         self._daemon("slurmd", "-N", node, "-f", str(self.config))
 
