@@ -6,9 +6,11 @@ are labels that a user chose: they are never used as a path here. Whatever arriv
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,6 +21,9 @@ from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 
 from . import logs
+
+SPARE = 256 << 20
+"""Bytes of the disk that outputs leave free: without them logs and the database would stand still."""
 
 
 class PastEnd(Exception):
@@ -56,13 +61,15 @@ def store_batch(public_id: str, attempt: int, files: Sequence[Mapping[str, Any]]
 
 
 def store_chunk(public_id: str, attempt: int, path: str, offset: int, size: int, data: bytes, sha256: str | None) -> int:
-    """Keep a piece of a big file; with `sha256` it is the last one. Returns the bytes that are there. Raises PastEnd, Damaged."""
+    """Keep a piece of a big file; with `sha256` it is the last one. Returns the bytes that are there. Raises PastEnd, Damaged,
+    and OSError (ENOSPC) before a byte is written that the rest of the file would have no room for."""
     part = _folder(public_id, attempt) / ("part-" + hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:32])
     part.parent.mkdir(parents=True, exist_ok=True)
     with open(part, "ab") as file:
         have = file.tell()
         if offset > have or offset + len(data) < have:
             raise PastEnd(have)
+        _need_room(part.parent, size - have)
         file.write(data[have - offset :])
         have = file.tell()
     if sha256 is None:
@@ -87,6 +94,8 @@ def write_manifest(public_id: str, attempt: int, part: int, last: bool, lines: b
             for index in range(part + 1):
                 file.write((folder / f"manifest-{index:06d}").read_bytes())
         os.replace(folder / "manifest.new", folder / "manifest")
+        for piece in folder.glob("part-*"):  # the agent is through: what is not whole now never will be
+            piece.unlink(missing_ok=True)
 
 
 def delete(public_id: str, attempt: int) -> None:
@@ -96,6 +105,12 @@ def delete(public_id: str, attempt: int) -> None:
     folder = _folder(public_id, attempt)
     for path in folder.glob("*") if folder.is_dir() else []:
         path.unlink(missing_ok=True)
+
+
+def _need_room(folder: Path, need: int) -> None:
+    """A file can be announced that no disk holds (a sparse one): better that it stays behind than that everything stops."""
+    if need > shutil.disk_usage(folder).free - SPARE:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _keep(part: Path, name: str) -> str:

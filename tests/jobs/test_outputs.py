@@ -126,3 +126,17 @@ def test_deleting_leaves_no_byte(folders):
     outputs.delete("aBcDeF", 1)
     assert [path for path in folders.rglob("*") if path.is_file()] == []
     assert outputs.manifest("aBcDeF", 1).all == ()
+
+
+def test_a_file_that_no_disk_holds_is_refused_before_a_byte_of_it_is_kept(folders):
+    with pytest.raises(OSError, match="No space left"):
+        outputs.store_chunk("aBcDeF", 1, "big", 0, 1 << 60, b"x" * 100, None)
+    assert sum(path.stat().st_size for path in folders.rglob("part-*")) == 0
+    assert outputs.store_chunk("aBcDeF", 1, "small", 0, 3, b"abc", sha(b"abc")) == 3
+
+
+def test_half_a_file_does_not_outlive_the_agent_that_sent_it(folders):
+    outputs.store_chunk("aBcDeF", 1, "big", 0, 1000, b"x" * 100, None)
+    assert list(folders.rglob("part-*"))
+    tell({})
+    assert not list(folders.rglob("part-*"))
