@@ -84,7 +84,7 @@ class Chart {
     this.figure = figure;
     this.host = figure.firstElementChild;
     this.about = FIGURES[figure.dataset.chart];
-    this.words = this.host.getAttribute("aria-label") ?? figure.dataset.chart;
+    this.words = figure.dataset.name || figure.dataset.chart;
   }
 
   draw(nodes) {
