@@ -162,8 +162,12 @@ class Slurm(Backend):
 
     def _of(self, token: str, jobs: Sequence[Job]) -> Described | None:
         """What lives counts more than what is over; None if Slurm knows nothing of it (any more)."""
-        if not jobs or (self._mark(token).exists() and all(is_over(job) for job in jobs)):
-            return _ABSENT if jobs else None
+        if not jobs:
+            return None
+        if len(jobs) == 1 and not is_over(jobs[0]):  # nearly all
+            return describe(jobs[0])
+        if all(is_over(job) for job in jobs) and self._mark(token).exists():
+            return _ABSENT
         return describe(min(jobs, key=lambda job: (is_over(job), job.state == "PENDING", int(job.number) if job.number.isdigit() else 0)))
 
     def _accounted(self, tokens: Sequence[str]) -> dict[str, Described]:

@@ -23,8 +23,8 @@ STAGES = {"Queued": "Queued", "Started": "Validating Input", "Validated": "Start
 
 
 @contextmanager
-def portal():
-    """A portal with the admin's token; (address, token)."""
+def portal(code: str = "pass"):
+    """A portal with the admin's token, after some Python inside of it; (address, token)."""
     with tempfile.TemporaryDirectory(prefix="headrace-bench-") as data:
         environment = {**os.environ, "HEADRACE_DATA": data, "PYTHONUNBUFFERED": "1"}
         command = [sys.executable, str(ROOT / "manage.py"), "up", "--port", "0"]
@@ -34,6 +34,7 @@ def portal():
             token = subprocess.run(
                 [sys.executable, "manage.py", "token", "admin"], cwd=ROOT, env=environment, capture_output=True, text=True
             )
+            subprocess.run([sys.executable, "manage.py", "shell", "-c", code], cwd=ROOT, env=environment, capture_output=True, check=True)
             yield address, token.stdout.strip()
         finally:
             up.terminate()

@@ -1,0 +1,101 @@
+"""The Slurm backend on its own figures: one look at many jobs, and `true` through the portal beside `sbatch --wait`.
+
+Run: `uv run --group test python tests/bench/slurm.py [jobs] [rounds]`. The first part needs no Slurm (a program of ours
+prints what squeue would), the second needs slurm-wlm and munge, and root for the daemons.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).resolve().parent)]
+
+import submit  # noqa: E402
+
+from jobs.backends.slurm import Slurm  # noqa: E402
+from jobs.backends.slurm_queue import FIELDS  # noqa: E402
+from tests.jobs.backends import slurm_daemons  # noqa: E402
+
+CORETYPE = (
+    "from jobs.models import *; Coretype.objects.create(code='slurm', name='Slurm', region=Region.objects.first(), backend='slurm',"
+    " cores=1, memory=1 << 28, price=1)"
+)
+
+
+def row(values: dict[str, str]) -> str:
+    """As squeue prints it: padded columns."""
+    return "|".join(values.get(name, "").ljust(size) for name, size in FIELDS.items()) + "|\n"
+
+
+def look(jobs: int, rounds: int) -> None:
+    """One describe of all jobs, and what it is made of."""
+    with tempfile.TemporaryDirectory() as place:
+        tokens = [f"hrbench-job-{number:06}-1" for number in range(jobs)]
+        rows = [row({"JobID": str(number), "Name": token, "State": "PENDING", "Reason": "Priority"}) for number, token in enumerate(tokens)]
+        Path(place, "answer").write_text(row({name: name.upper() for name in FIELDS}) + "".join(rows))
+        program = Path(place, "squeue")
+        program.write_text(f"#!/bin/sh\necho >> {place}/calls\nexec cat {place}/answer\n")
+        program.chmod(0o755)
+        backend = Slurm("slurm", notes=Path(place, "notes"), path=place)
+        bare = [timed(lambda: subprocess.run([str(program)], capture_output=True, check=True)) for _ in range(rounds)]
+        Path(place, "calls").unlink()
+        times = [timed(lambda: backend.describe(tokens)) for _ in range(rounds)]
+        processes = Path(place, "calls").read_text().count("\n") / rounds
+    print(f"{f'one look at {jobs:,} jobs':42}{'median ms':>10}{'worst ms':>10}{'processes':>11}")
+    print(f"{'  describe':42}{statistics.median(times) * 1000:10.0f}{max(times) * 1000:10.0f}{processes:11.0f}")
+    print(f"{'  the program alone':42}{statistics.median(bare) * 1000:10.0f}{max(bare) * 1000:10.0f}{1:11}")
+
+
+def through(rounds: int) -> None:
+    """`true` from submit to Completed, and by sbatch --wait on the same daemons."""
+    daemons = slurm_daemons.Daemons((4,))
+    try:
+        options = {"config": str(daemons.config), "folder": str(daemons.home / "jobs")}
+        os.environ |= {"SLURM": "1", "SLURM_OPTIONS": json.dumps(options)}
+        submit.JOB["hardware"]["coreType"] = "slurm"
+        with submit.portal(CORETYPE) as (address, token):
+            submit.one(address, token)
+            pairs = [(submit.one(address, token), timed(lambda: wait_for_one(daemons))) for _ in range(rounds)]
+    finally:
+        daemons.close()
+    wholes = [whole for (whole, _), _ in pairs]
+    print(f"{'`true`, submit to Completed, on Slurm':42}{'median s':>10}{'worst s':>10}")
+    print(f"{'whole':42}{statistics.median(wholes):10.3f}{max(wholes):10.3f}")
+    for stage in submit.STAGES.values():
+        times = [stages.get(stage, 0.0) for (_, stages), _ in pairs]
+        print(f"{'  ' + stage:42}{statistics.median(times):10.3f}{max(times):10.3f}")
+    bare = [seconds for _, seconds in pairs]
+    print(f"{'sbatch --wait':42}{statistics.median(bare):10.3f}{max(bare):10.3f}")
+    print(f"{'times as long':42}{statistics.median(wholes) / statistics.median(bare):10.2f}")
+
+
+def wait_for_one(daemons: slurm_daemons.Daemons) -> None:
+    words = ["sbatch", "--wait", "--output=/dev/null", "--wrap=true"]
+    subprocess.run(words, env=daemons.environment, capture_output=True, check=True, timeout=60)
+
+
+def timed(act) -> float:
+    begin = time.perf_counter()
+    act()
+    return time.perf_counter() - begin
+
+
+def main() -> None:
+    jobs = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    look(jobs, rounds)
+    if why := slurm_daemons.missing():
+        print(f"through the portal: not measured, {why}")
+        return
+    through(rounds)
+
+
+if __name__ == "__main__":
+    main()
