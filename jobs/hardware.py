@@ -121,6 +121,16 @@ def cost_of(cluster: Cluster, now: datetime) -> Decimal:
     return due(cluster.price * cluster.total_cores, seconds_between(cluster.up, end))
 
 
+def why_no_longer(cluster: Cluster) -> str:
+    """Why its backend can't give it a longer walltime; empty if it can."""
+    try:
+        able = backends.get(cluster.backend).can_extend
+    except Exception:  # a backend that is set up wrongly must not take the page down
+        log.warning("backend %s can't be asked", cluster.backend, exc_info=True)
+        able = False
+    return "" if able else f"{cluster.backend} can't give a running job more time; submit it again with a longer walltime."
+
+
 def strays() -> Sequence[Stray]:
     """What carries our mark and is not known here, undecided first."""
     return list(Stray.objects.filter(gone__isnull=True).order_by("decision", "first_seen")[:SHOWN])

@@ -25,8 +25,8 @@ from .models import Budget, Cluster, Coretype, Hold, Outage, Unit, Workload
 from .models.fields import rounded
 
 __all__ = [
-    "Cost", "Purse", "Refused", "Short", "adjust", "begin_periods", "budgets_for", "cost", "end_of_billing", "first_hour", "meter",
-    "notice", "opened", "period_key", "release_holds", "schedule", "set_limit", "settle",
+    "Cost", "Purse", "Refused", "Short", "adjust", "begin_periods", "budgets_for", "cost", "due", "end_of_billing", "first_hour",
+    "meter", "notice", "opened", "period_key", "rate", "release_holds", "schedule", "set_limit", "settle", "short_of",
 ]  # fmt: skip
 
 
@@ -39,9 +39,9 @@ def budgets_for(owner: Any, project: Any) -> list[Budget]:
     return list(Budget.objects.filter(target).order_by("pk"))
 
 
-def first_hour(coretype: Coretype, nodes: int, cores: int) -> Decimal:
+def first_hour(coretype: Coretype, nodes: int, cores: int, economy: bool = False) -> Decimal:
     """Money for the first hour; what must be free before a job starts."""
-    return rounded(coretype.hourly(nodes, cores))
+    return rounded(coretype.price_of(economy) * nodes * cores)
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def cost(workload: Workload, now: datetime) -> Cost:
     spent = sum((_spent(cluster, cluster.charged_until if cluster.settled else now) for cluster in clusters), ZERO)
     settled = sum((_spent(cluster, cluster.charged_until or cluster.up) for cluster in clusters), ZERO)
     current = next((cluster for cluster in clusters if cluster.attempt == workload.attempt), None)
-    hourly = rounded((current.price if current else workload.coretype.price) * workload.total_cores)
+    hourly = rounded((current.price if current else workload.price) * workload.total_cores)
     held = workload.holds.filter(released__isnull=True, budget__unit=Unit.MONEY).aggregate(sum=Sum("amount"))["sum"] or ZERO
     end = current.walltime_until if current and not current.settled else None
     rest = workload.walltime if end is None else seconds_between(now, end)
@@ -85,6 +85,11 @@ class Short:
     needed: Decimal
 
 
+def short_of(budget: Budget, workload: Workload) -> bool:
+    """Whether this budget, as it was loaded, cannot pay the first hour."""
+    return not budget.active or budget.left < rounded(rate(budget, workload.price, workload.total_cores))
+
+
 class Purse:
     """The budgets of many workloads, locked for one transaction: what is free in each while starts are decided."""
 
@@ -103,7 +108,7 @@ class Purse:
     def short(self, workload: Workload) -> Short | None:
         """The first budget that cannot pay the first hour of it, or None."""
         for budget in self.of(workload):
-            needed = rounded(rate(budget, workload.coretype.price, workload.total_cores))
+            needed = rounded(rate(budget, workload.price, workload.total_cores))
             if not budget.active or self.left[budget.pk] < needed:
                 return Short(budget, needed)
         return None
@@ -111,7 +116,7 @@ class Purse:
     def hold(self, workload: Workload, now: datetime) -> None:
         """Reserve the first hour; `write` puts it down."""
         for budget in self.of(workload):
-            needed = rounded(rate(budget, workload.coretype.price, workload.total_cores))
+            needed = rounded(rate(budget, workload.price, workload.total_cores))
             self.left[budget.pk] -= needed
             self.holds.append(Hold(budget=budget, workload=workload, attempt=workload.attempt, amount=needed, made=now))
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count
 from django.utils import timezone
 
-from . import backends, engine, ledger, lifecycle, notices, requests
+from . import backends, ends, engine, ledger, lifecycle, notices, requests
 from .models import Cluster, Installation, Outage, Stray, Turn, Workload, touch
 from .signals import announce
 
@@ -116,6 +116,7 @@ def _turn_budgets(now: datetime) -> None:
         touch(list(Workload.objects.filter(status=lifecycle.QUEUED, gate="budget").values_list("pk", flat=True)[:1000]), now)
     ledger.notice(now)
     notices.send(now)
+    ends.warn(now)
 
 
 # --- reconcile --------------------------------------------------------------------------------------------------------

@@ -77,6 +77,7 @@ def context_of(facts: Facts, user: Any, page: str) -> Context:
         "actions": head.actions(facts, user),
         "tabs": head.tabs(facts, page),
         "is_over": facts.is_over,
+        "offers": facts.offers(user) if "gates" in PAGES.get(page, ()) else [],
         **_renamed(parts),
     }
 

@@ -22,6 +22,7 @@ from portal.views import (
     new,
     outputs,
     projects,
+    queue,
     tokens,
     uploads,
 )
@@ -33,6 +34,7 @@ urlpatterns = [
     path("jobs/", include(new.urlpatterns)),  # before the pages of one job: "new" is no public id
     path("jobs/", include(jobs.urlpatterns)),
     path("jobs/", include(actions.urlpatterns)),
+    path("jobs/", include(queue.urlpatterns)),
     path("jobs/", include(outputs.urlpatterns)),
     path("jobs/", include(log.urlpatterns)),
     path("", include(uploads.urlpatterns)),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
@@ -118,6 +119,11 @@ class Workload(models.Model):
         return self.nodes * self.cores
 
     @property
+    def price(self) -> Decimal:
+        """Per core and hour, as the coretype has it today."""
+        return self.coretype.price_of(self.economy)
+
+    @property
     def ending(self) -> lifecycle.Reason | None:
         return lifecycle.ENDINGS.get(self.reason)
 
@@ -140,6 +146,8 @@ class Workload(models.Model):
     def submit(self, by: Any, now: datetime | None = None) -> bool:
         """Draft to Queued. True if this call did it; a second submit changes nothing."""
         now = now or timezone.now()
+        if self.status != lifecycle.DRAFT:
+            return False
         done = advance([Change(self, lifecycle.QUEUED, fields={"submitted": now, "wish": Wish.RUN, "due": now})], now, source="user", by=by)
         return bool(done)
 
@@ -161,11 +169,26 @@ class Workload(models.Model):
             cores=self.cores,
             walltime=self.walltime,
             priority=0,
+            economy=self.economy,
         )
         with transaction.atomic():
             copy.save()
             self.job.copy_to(copy)
         return copy
+
+    def ask_for(self, by: Any, now: datetime | None = None, **fields: Any) -> bool:
+        """While it is queued, ask for something else (cores, nodes, coretype_id, project_id, economy, walltime). False if it has left."""
+        now = now or timezone.now()
+        told = {"gate": "", "gate_text": "", "gate_more": "", "gate_since": None, "due": now, "version": F("version") + 1}
+        detail = ", ".join(f"{name} {value}" for name, value in fields.items())
+        with transaction.atomic():
+            if not Workload.objects.filter(pk=self.pk, status=lifecycle.QUEUED, lease="").update(**fields, **told):
+                return False
+            self.refresh_from_db()
+            said = {"before": self.status, "after": self.status, "source": "user", "by": by, "reason": "asks-for-something-else"}
+            Event.objects.create(workload=self, at=now, attempt=self.attempt, detail=detail, **said)
+            announce(self.topic, version=self.version, due=True, status=self.status)
+        return True
 
     def archive(self, by: Any, archived: bool = True) -> None:
         """Out of the list, or back in; nothing is deleted."""

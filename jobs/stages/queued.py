@@ -14,9 +14,12 @@ from django.db import transaction
 from django.db.models import F
 
 from .. import backends, capacity, ledger, lifecycle, scheduling
-from ..models import Change, Coretype, Turn, Workload, advance
+from ..models import Change, Cluster, Coretype, Turn, Workload, advance
 from ..signals import announce
 from .base import Facts, Step, end, stopped_reason
+
+RESTARTS = 5
+"""Times that economy work is interrupted; after the last of them it starts on demand."""
 
 
 def turn(now: datetime) -> int:
@@ -45,11 +48,28 @@ def _pass(queue: Sequence[Workload], capacities: dict[str, dict[str, capacity.ba
             over.append(end(Facts(work, None), "never-starts", why.sentence))
     purse.write()
     started = {"gate": "", "gate_text": "", "gate_more": "", "gate_since": None, "detail": "", "again": "", "not_before": None}
+    _interrupt(decision.interrupt, now)
     changes = [Change(work, lifecycle.VALIDATING, detail=_waited(work), fields=started) for work in decision.start]
     changes += [Change(s.work, s.to, reason=s.reason, detail=s.detail, fields=s.fields) for s in over]
     moved = advance(changes, now)
     _write_gates(rest, decision, moved, now)
     return len(moved)
+
+
+def _interrupt(ids: Sequence[int], now: datetime) -> None:
+    """Economy work gives way: saved, released, and back in the line; the last time on demand. A row at work is left alone."""
+    changes = []
+    for work in Workload.objects.filter(pk__in=ids, economy=True, lease="") if ids else []:
+        times = work.restarts + 1
+        last = times >= RESTARTS
+        detail = f"Interrupted for work on demand, time {times} of {RESTARTS}" + ("; it starts again on demand" if last else "")
+        fields = {"again": "uncounted", "not_before": None, "detail": detail, "restarts": times, "economy": not last}
+        changes.append(Change(work, lifecycle.STOPPING, reason="interrupted", detail=detail, fields=fields))
+    moved = advance(changes, now)
+    Cluster.objects.filter(workload__in=moved, released__isnull=True).update(orders=F("orders") + 1)
+    for change in changes:
+        if change.workload.pk in moved:
+            announce(f"orders:{change.workload.public_id}")
 
 
 def _with_checks(queue: Sequence[Workload]) -> list[Workload]:

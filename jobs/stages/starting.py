@@ -151,7 +151,7 @@ def _new_cluster(work: Workload, now: datetime) -> Cluster:
         coretype=work.coretype,
         nodes_wanted=work.nodes,
         cores=work.cores,
-        price=work.coretype.price,
+        price=work.price,
         asked=now,
     )
 

@@ -83,6 +83,10 @@ class Facts:
     def holding(self) -> scheduling.Gate | None:
         return next((gate for gate in self.gates if gate.holds), None)
 
+    def offers(self, user: Any) -> list[scheduling.Offer]:
+        """What would start it now, for those who may change it."""
+        return scheduling.offers(self.work, self.now) if self.work.status == lifecycle.QUEUED and self.work.may_change(user) else []
+
     @cached_property
     def expected_start(self) -> tuple[datetime | None, datetime | None]:
         start = scheduling.expected_start(self.work, self.now) if self.work.status == lifecycle.QUEUED else None

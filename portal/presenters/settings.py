@@ -21,7 +21,7 @@ def asked(facts: Facts) -> list[Row]:
         Row(
             "Price",
             f"{words.price(work.coretype.hourly(work.nodes, work.cores))} an hour",
-            f"{words.price(work.coretype.price)} a core-hour at today's price",
+            f"{words.price(work.price)} a core-hour at today's price",
         ),
         Row("Walltime", words.duration(work.walltime)),
         Row("Project", str(work.project) if work.project else "none"),

@@ -1,0 +1,39 @@
+"""Warns before a walltime is over: 30 and 5 minutes ahead, once each, in the history of the job and on its page."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.db.models import Q
+
+from . import lifecycle
+from .models import Cluster, Event, touch
+
+MINUTES = (30, 5)
+AT_ONCE = 500
+
+
+def warn(now: datetime) -> int:
+    """How many were warned. By compare-and-set, so that two beats warn once; a longer walltime begins anew."""
+    return sum(_warn(minutes, now) for minutes in sorted(MINUTES))
+
+
+def _warn(minutes: int, now: datetime) -> int:
+    near = Q(walltime_until__gt=now, walltime_until__lte=now + timedelta(minutes=minutes))
+    new = Q(warned=0) | Q(warned__gt=minutes)
+    running = Cluster.objects.filter(workload__status__in=(lifecycle.RUNNING, lifecycle.ACTIVE), released__isnull=True, exited__isnull=True)
+    told = []
+    for cluster in running.filter(near, new).select_related("workload")[:AT_ONCE]:
+        if Cluster.objects.filter(pk=cluster.pk, warned=cluster.warned).update(warned=minutes):
+            told.append(cluster)
+    Event.objects.bulk_create([_event(cluster, now) for cluster in told])
+    if told:
+        touch([cluster.workload_id for cluster in told], now, due=False)
+    return len(told)
+
+
+def _event(cluster: Cluster, now: datetime) -> Event:
+    work, left = cluster.workload, max(1, round((cluster.walltime_until - now).total_seconds() / 60))
+    text = f"{left} min left: at {cluster.walltime_until:%H:%M} UTC it is stopped, its outputs are saved."
+    said = {"before": work.status, "after": work.status, "source": "engine", "reason": "walltime-soon", "detail": text}
+    return Event(workload=work, at=now, attempt=work.attempt, **said)

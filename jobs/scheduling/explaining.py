@@ -1,0 +1,88 @@
+"""Why a queued job waits, gate by gate, and what is going on in each pool, for the pages."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+
+from .. import capacity, ledger, lifecycle
+from ..models import Coretype, Workload
+from .deciding import amount_of, cores_of
+
+
+@dataclass(frozen=True)
+class Gate:
+    """One thing that must be true before a start, with its evidence."""
+
+    code: str
+    name: str
+    passed: bool
+    sentence: str
+    more: str = ""
+    holds: bool = False
+    since: datetime | None = None
+
+
+def gates(workload: Workload, now: datetime) -> list[Gate]:
+    """The gates in order, as the queue saw them last; the first that is not passed holds."""
+    order = [("coretype", "Coretype"), ("budget", "Budget"), ("capacity", "Capacity"), ("place", "Place in line")]
+    position = next((index for index, (name, _) in enumerate(order) if name == workload.gate), None)
+    if position is None:
+        return [Gate("line", "Queue", False, "Being looked at", holds=True, since=workload.submitted)]
+    passed = _passed_sentences(workload)
+    rows = []
+    for index, (name, label) in enumerate(order):
+        if index < position:
+            rows.append(Gate(name, label, True, passed[name]))
+        elif index == position:
+            rows.append(Gate(name, label, False, workload.gate_text, workload.gate_more, True, workload.gate_since))
+        else:
+            rows.append(Gate(name, label, False, "Looked at after the gate before it"))
+    return rows
+
+
+def _passed_sentences(workload: Workload) -> dict[str, str]:
+    kind = workload.coretype
+    budgets = ledger.budgets_for(workload.owner, workload.project)
+    names = ", ".join(f"{amount_of(b, b.left)} free in {b.name}" for b in budgets) or "no budget applies"
+    return {
+        "coretype": f"{kind.name} is offered: up to {kind.max_nodes} x {kind.cores} cores",
+        "budget": f"First hour {_amount_money(workload)}; {names}",
+        "capacity": f"{cores_of(workload.total_cores)} free",
+        "place": "Next in line",
+    }
+
+
+def _amount_money(workload: Workload) -> str:
+    return f"{settings.CURRENCY}{ledger.first_hour(workload.coretype, workload.nodes, workload.cores, workload.economy):,.2f}"
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """Cores of a coretype's pool and what the coretype's own work takes of it; None: the backend could not be asked."""
+
+    total: int | None
+    busy: int
+    free: int | None
+    queued: int
+
+
+def occupancy() -> dict[int, Occupancy]:
+    """By coretype id. Calls the backends."""
+    coretypes = list(Coretype.objects.all())
+    capacities = capacity.snapshot(kind.backend for kind in coretypes)
+    rooms = capacity.rooms(coretypes, capacities)
+    busy = dict.fromkeys((kind.pk for kind in coretypes), 0)
+    queued: dict[int, int] = defaultdict(int)
+    for pk, status, nodes, cores in Workload.objects.filter(status__in=[lifecycle.QUEUED, *lifecycle.STARTED_CODES]).values_list(
+        "coretype_id", "status", "nodes", "cores"
+    ):
+        (queued if status == lifecycle.QUEUED else busy)[pk] += nodes * cores
+    found = {}
+    for kind in coretypes:
+        room = rooms[capacity.pool_of(kind, capacities)]
+        found[kind.pk] = Occupancy(room.total, busy[kind.pk], room.free, queued[kind.pk])
+    return found

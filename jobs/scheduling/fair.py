@@ -1,0 +1,38 @@
+"""The order of the queue: by priority, then by age, with a fair share between projects.
+
+One idea: every core that a project has, running or further ahead in line, makes its next job look AGE_A_CORE younger, up
+to MOST. A project that sends a thousand jobs at once thus does not shut out one that sends its first, and nobody starves:
+after MOST of waiting, age alone decides. Economy work comes after work on demand of the same priority: else what was just
+interrupted would take back the cores that it made room with. Work without a project counts for its owner. Pure.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from ..models import Workload
+
+AGE_A_CORE = timedelta(seconds=60)
+MOST = timedelta(hours=24)
+
+
+def in_turn(queue: Sequence[Workload], using: Mapping[Hashable, int]) -> list[Workload]:
+    """`queue`, given by priority and age, in the order in which it is served. `using`: cores of what runs, by `side_of`."""
+    if len({side_of(work) for work in queue}) < 2:
+        return list(queue)
+    has: dict[tuple[int, Hashable], int] = defaultdict(int)
+    keyed: list[tuple[tuple[int, bool, datetime, int], Workload]] = []
+    for work in queue:
+        side = side_of(work)
+        cores = using.get(side, 0) + has[work.priority, side]
+        has[work.priority, side] += work.total_cores
+        younger = min(MOST, AGE_A_CORE * cores)
+        keyed.append(((-work.priority, work.economy, (work.submitted or work.made) + younger, work.pk), work))
+    return [work for _, work in sorted(keyed, key=lambda one: one[0])]
+
+
+def side_of(work: Workload) -> Hashable:
+    """Whose share it counts against."""
+    return ("project", work.project_id) if work.project_id else ("owner", work.owner_id)
