@@ -19,7 +19,7 @@ from portal import removal
 
 from . import making, statuses
 from .auth import address_of
-from .found import all_visible, changeable, visible
+from .found import changeable, in_short, listed, visible
 from .moments import when
 from .once import once
 from .paging import Paging, page
@@ -43,7 +43,7 @@ def jobs(
     tag: str = "",
 ) -> dict[str, Any]:
     """`job_status` is one of the words of `statuses`, as COMPLETED or Waiting for Queue; `search` looks into names."""
-    rows = all_visible(request).filter(archived=False)
+    rows = listed(request).prefetch_related("job__tags").filter(archived=False)
     if state:
         rows = rows.filter(status__in=lifecycle.REST_CODES) if state == "completed" else rows.exclude(status__in=lifecycle.REST_CODES)
     if job_status:
@@ -157,13 +157,17 @@ def submit(request: HttpRequest, job_id: str) -> dict[str, Any]:
     """A job runs once, however often this is called: 200 while it is under way, 409 once it is over."""
     work = changeable(request, job_id)
     once(request, f"submit {work.public_id}", lambda: _submit(request, work))
-    return {"id": work.public_id, "status": statuses.newest(visible(request, job_id))}
+    if work.status == lifecycle.DRAFT:
+        work.refresh_from_db()  # it was done before
+    return {"id": work.public_id, "status": statuses.newest(work)}
 
 
 def _submit(request: HttpRequest, work: Workload) -> str:
     if work.status == lifecycle.DRAFT and work.submit(request.user):
         AuditEntry.note(request.user, "submit", work, address_of(request), id=work.public_id)
-    elif not visible(request, work.public_id).is_active:
+        return work.public_id
+    work.refresh_from_db()
+    if not work.is_active:
         raise HttpError(409, f"It was submitted before and is {work.row.label}; clone it to run it again.")
     return work.public_id
 
@@ -211,12 +215,12 @@ def share(request: HttpRequest, job_id: str, payload: ShareIn) -> dict[str, Any]
 @router.get("/jobs/{job_id}/statuses/", response=answers(Page[StatusOut], 404), summary="History, newest first")
 def history(request: HttpRequest, job_id: str) -> dict[str, Any]:
     """Completed is always the last and stands for every end; `outcome` says which one it was."""
-    return given_whole(statuses.of(visible(request, job_id)))
+    return given_whole(statuses.of(in_short(request, job_id)))
 
 
 @router.get("/jobs/{job_id}/cluster_statuses/", response=answers(Page[ClusterStatus], 404), summary="How its clusters stood, newest first")
 def cluster_history(request: HttpRequest, job_id: str) -> dict[str, Any]:
-    return given_whole(statuses.of_clusters(visible(request, job_id)))
+    return given_whole(statuses.of_clusters(in_short(request, job_id)))
 
 
 @router.get("/jobs/{job_id}/gates/", response=answers(list[GateOut], 404), summary="Why a queued job waits")

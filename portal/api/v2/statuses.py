@@ -124,13 +124,21 @@ def truth(work: Workload) -> dict[str, Any]:
 
 # --- clusters ---------------------------------------------------------------------------------------------------------
 def cluster_of(work: Workload) -> Cluster | None:
-    """The cluster of this attempt, from the rows that were fetched along with it."""
-    return next((one for one in work.clusters.all() if one.attempt == work.attempt), None)
+    """The cluster of this attempt."""
+    return next((one for one in clusters_of(work) if one.attempt == work.attempt), None)
+
+
+def clusters_of(work: Workload) -> list[Cluster]:
+    """Its clusters, asked for once an object."""
+    known: dict[str, list[Cluster]] = work.__dict__
+    if "known_clusters" not in known:
+        known["known_clusters"] = sorted(work.clusters.all(), key=lambda one: -one.attempt)
+    return known["known_clusters"]
 
 
 def of_clusters(work: Workload) -> list[dict[str, Any]]:
     """How the clusters of all attempts stood, newest first; never empty."""
-    found = [entry for cluster in sorted(work.clusters.all(), key=lambda one: -one.attempt) for entry in _of_cluster(cluster)]
+    found = [entry for cluster in clusters_of(work) for entry in _of_cluster(cluster)]
     return found or [{"status": "Not Started", "statusDate": when(work.made), "statusReason": None}]
 
 
