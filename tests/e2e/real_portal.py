@@ -32,13 +32,13 @@ READ_BY_TESTS = ("DJANGO_SETTINGS_MODULE", "SECRET_KEY", "REDIS_URL", "DATABASE_
 CONSOLE = """
 import io, json, sys, contextlib, django
 django.setup()
-from jobs.models import *
-from django.contrib.auth.models import User
+names = {}
+exec("from jobs.models import *; from django.contrib.auth.models import User", names)
 for line in sys.stdin:
     out, error = io.StringIO(), ""
     try:
         with contextlib.redirect_stdout(out):
-            exec(json.loads(line), globals())
+            exec(json.loads(line), names)
     except BaseException as raised:
         error = repr(raised)
     print(json.dumps([out.getvalue(), error]), flush=True)
