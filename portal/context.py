@@ -7,6 +7,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
+from jobs.models.roles import sees_all
 from portal.purses import purse_of
 
 
@@ -14,4 +15,4 @@ def everywhere(request: HttpRequest) -> dict[str, Any]:
     user = getattr(request, "user", None)
     if user is None or not user.is_authenticated:
         return {}
-    return {"purse": SimpleLazyObject(lambda: purse_of(user))}
+    return {"purse": SimpleLazyObject(lambda: purse_of(user)), "sees_all": SimpleLazyObject(lambda: sees_all(user))}

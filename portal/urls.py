@@ -10,6 +10,7 @@ from portal.api.v2 import urls as api
 from portal.views import (
     account,
     actions,
+    audit,
     budget_edit,
     budgets,
     files,
@@ -41,6 +42,7 @@ urlpatterns = [
     path("", include(files.urlpatterns)),
     path("", include(hardware_edit.urlpatterns)),
     path("", include(hardware.urlpatterns)),
+    path("", include(audit.urlpatterns)),
     path("", include(budget_edit.urlpatterns)),
     path("", include(budgets.urlpatterns)),
     path("", include(projects.urlpatterns)),

@@ -21,6 +21,14 @@ class AuditEntry(models.Model):
         ordering = ["-pk"]
         verbose_name_plural = "audit entries"
 
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if self.pk:
+            raise TypeError("the audit log is append-only")
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        raise TypeError("the audit log is append-only")
+
     @classmethod
     def note(cls, by: Any, action: str, target: object, address: str | None = None, **detail: object) -> None:
         """Write down that `by` did `action` to `target`. Call it in the transaction of the change."""

@@ -52,13 +52,14 @@ def initial_of(work: Workload) -> dict[str, Any]:
         "nodes": work.nodes,
         "cores": work.cores,
         "walltime": say(work.walltime),
+        "economy": work.economy,
         "project": work.project_id,
         "key": work.submit_key,
     }
 
 
 def _fill(work: Workload, data: dict[str, Any]) -> None:
-    for name in ("name", "coretype", "nodes", "cores", "walltime", "project"):
+    for name in ("name", "coretype", "nodes", "cores", "walltime", "project", "economy"):
         setattr(work, name, data[name])
 
 

@@ -39,6 +39,7 @@ class JobForm(forms.Form):
     )
     environment = forms.CharField(widget=forms.Textarea, max_length=LONGEST_COMMAND, required=False, strip=False)
     pipefail = forms.BooleanField(required=False)
+    economy = forms.BooleanField(required=False)
     stop_when_diverging = forms.BooleanField(required=False)
     coretype = forms.ModelChoiceField(Coretype.objects.none(), error_messages={"required": "Choose the hardware."})
     nodes = forms.IntegerField(min_value=1, error_messages={"min_value": "At least 1 node.", "invalid": "A whole number of nodes."})
@@ -82,6 +83,8 @@ class JobForm(forms.Form):
             if data.get("cores") is None and "cores" not in self.errors:
                 data["cores"] = kind.cores
             self._within(kind, data)
+            if data.get("economy") and kind.economy_price is None:
+                self.add_error("economy", f"{kind} is not offered as economy; leave it off, or choose another coretype.")
             version = data.get("software")
             if version is not None and (why := kind.refuses(self.user, version.software)):
                 self.add_error("coretype", why)

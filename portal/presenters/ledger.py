@@ -57,7 +57,7 @@ class Row:
 def filter_of(asked: QueryDict) -> Filter:
     kind = asked.get("kind", "")
     days = (asked.get(name, "") for name in ("from", "to"))
-    first, last = (day if _day(day) else "" for day in days)
+    first, last = (day if day_of(day) else "" for day in days)
     return Filter(asked.get("q", "").replace("\0", "").strip()[:200], kind if kind in Charge.Kind.values else "", first, last)
 
 
@@ -70,10 +70,10 @@ def entries(budget: Budget, user: Any, asked: Filter) -> QuerySet[Charge]:
         rows = rows.filter(Q(label__icontains=asked.q) | Q(note__icontains=asked.q))
     if asked.kind:
         rows = rows.filter(kind=asked.kind)
-    if first := _day(asked.first):
-        rows = rows.filter(made__gte=_begins(first))
-    if last := _day(asked.last):
-        rows = rows.filter(made__lt=_begins(last + timedelta(days=1)))
+    if first := day_of(asked.first):
+        rows = rows.filter(made__gte=day_begins(first))
+    if last := day_of(asked.last):
+        rows = rows.filter(made__lt=day_begins(last + timedelta(days=1)))
     return rows.select_related("workload", "by", "owner", "coretype").order_by("-pk")
 
 
@@ -111,13 +111,13 @@ def _how(budget: Budget, charge: Charge) -> str:
     return f"{how}; {charge.note}" if charge.note else how
 
 
-def _day(text: str) -> date | None:
+def day_of(text: str) -> date | None:
     try:
         return date.fromisoformat(text)
     except ValueError:
         return None
 
 
-def _begins(day: date) -> datetime:
+def day_begins(day: date) -> datetime:
     """Midnight in the portal's time zone."""
     return timezone.make_aware(datetime.combine(day, time()))

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from jobs import lifecycle
 from jobs.models import Membership, Project
+from jobs.models.roles import is_admin, sees_all
 
 from .text import plural, who
 from .values import Question
@@ -23,14 +24,10 @@ class MemberRow:
     me: bool
 
 
-def is_admin(user: Any) -> bool:
-    return user.is_staff or user.is_superuser
-
-
 def visible_to(user: Any) -> QuerySet[Project]:
     """One's own projects; all of them for admins."""
     found = Project.objects.order_by("-active", "name")
-    return found if is_admin(user) else found.filter(memberships__user=user)
+    return found if sees_all(user) else found.filter(memberships__user=user)
 
 
 def may_lead(user: Any, project: Project) -> bool:

@@ -57,6 +57,12 @@ def cards(form: JobForm) -> list[CoretypeCard]:
     return [_card(kind, occupancy.get(kind.pk), chosen == str(kind.pk)) for kind in form.fields["coretype"].queryset]  # type: ignore[attr-defined]
 
 
+def economy(form: JobForm) -> str:
+    """What economy work costs on the coretypes that offer it; empty where none does."""
+    kinds = [kind for kind in form.fields["coretype"].queryset if kind.economy_price is not None]  # type: ignore[attr-defined]
+    return ", ".join(f"{kind} {words.price(kind.economy_price)}" for kind in kinds[:4])
+
+
 def review(form: JobForm, inputs: Sequence[InputRow]) -> Review:
     """What the form asks for as far as it is filled in; `form` has been validated."""
     data = form.cleaned_data if form.is_bound and form.errors is not None else {}
@@ -64,14 +70,15 @@ def review(form: JobForm, inputs: Sequence[InputRow]) -> Review:
     checks = [_inputs(inputs), _command(form, data), _hardware(form, data)]
     if not (kind and nodes and cores):
         return Review(checks, None, [])
-    first = ledger.first_hour(kind, nodes, cores)
+    cheap = bool(data.get("economy"))
+    first = ledger.first_hour(kind, nodes, cores, cheap)
     rows = []
     if wall:
-        most = ledger.due(kind.hourly(nodes, cores), wall)
+        most = ledger.due(kind.price_of(cheap) * nodes * cores, wall)
         rows.append(Row(f"At most, walltime {words.duration(wall)}", words.money(most)))
     budgets = [budget for budget in ledger.budgets_for(form.user, data.get("project")) if budget.active]
     rows += [Row(f"{budget.name} free now", _free(budget)) for budget in budgets]
-    checks.append(_money(budgets, kind, nodes * cores))
+    checks.append(_money(budgets, kind.price_of(cheap), nodes * cores))
     return Review(checks, first, rows, _start(kind, nodes * cores))
 
 
@@ -131,9 +138,9 @@ def _hardware(form: JobForm, data: dict[str, Any]) -> CheckRow:
     )
 
 
-def _money(budgets: Sequence[Any], kind: Coretype, cores: int) -> CheckRow:
+def _money(budgets: Sequence[Any], price: Decimal, cores: int) -> CheckRow:
     for budget in budgets:
-        needed = ledger.rate(budget, kind.price, cores)
+        needed = ledger.rate(budget, price, cores)
         if budget.left < needed:
             return CheckRow(
                 Tone.LOOK,

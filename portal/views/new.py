@@ -121,6 +121,9 @@ def _read(request: HttpRequest) -> Filled:
     rows = read_inputs(request.POST, request.user, allowed)
     filled = Filled(JobForm(request.user, request.POST), rows, draft)
     known = {row.key for row in rows}
+    if gone := [key for key in request.POST.getlist("input") if key not in known]:
+        named = ", ".join(dict.fromkeys(request.POST.get(f"path-{key}", key)[:80] for key in gone[:5]))
+        filled.notes.append(f"No longer among your files: {named}. Upload it again, or go on without it.")
     picks = [pick for pick in request.POST.getlist("pick") if pick and pick not in known]
     rows += [fresh(file) for file in StoredFile.objects.filter(owner=request.user, deleted__isnull=True, public_id__in=picks)]  # type: ignore[misc]
     for sent in request.FILES.getlist("upload"):
@@ -199,6 +202,7 @@ def _page(request: HttpRequest, filled: Filled, status: int = 200, **more: Any) 
         "draft": filled.draft,
         "notes": filled.notes,
         "cards": review.cards(filled.form),
+        "economy": review.economy(filled.form),
         "review": review.review(filled.form, filled.inputs) if filled.form.is_bound else _unsent(request, filled),
         "mine": [file for file in mine if file.public_id not in picked],
         "chunk": settings.UPLOAD_CHUNK,
