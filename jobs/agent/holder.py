@@ -46,8 +46,8 @@ class Holder:
         while not self._released:
             self._keep_reporter()
             self._wait(ours)
+            self._obey_signals()  # before the command's own end: the same signal may have reached it
             self._reap()
-            self._obey_signals()
             if self._run.turn():
                 self._tell("exit")
             self._notice_the_end()

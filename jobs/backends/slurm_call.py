@@ -41,7 +41,9 @@ class Commands:
     """Slurm's commands of this machine. `folder` holds them where PATH does not, `config` is the path of slurm.conf."""
 
     def __init__(self, folder: str = "", config: str = "") -> None:
-        self._environment = {"PATH": f"{folder}:{PATH}" if folder else os.environ.get("PATH", PATH), "LANG": "C.UTF-8", "TZ": "UTC"}
+        # of the system first: the job inherits it, and its python3 shall not be that of the portal
+        places = [folder, PATH, os.environ.get("PATH", "")]
+        self._environment = {"PATH": ":".join(place for place in places if place), "LANG": "C.UTF-8", "TZ": "UTC"}
         self._environment["SLURM_TIME_FORMAT"] = "%s"  # times as seconds since 1970
         kept = {name: os.environ.get(name, "") for name in ("HOME", "USER", "LOGNAME", "SLURM_CONF")}
         self._environment |= {name: value for name, value in kept.items() if value}

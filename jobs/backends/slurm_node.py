@@ -34,18 +34,21 @@ def main(told):
     """The exit code. `told` is what the backend sent (slurm_script.payload)."""
     node = int(os.environ["SLURM_PROCID"])
     place = os.path.join(told["folder"], told["token"])
+    base = os.path.join(place, os.environ["SLURM_JOB_ID"])  # a second job of this name must not touch what the first one has
+    parents = [base, place]
+    if not told["shared"]:
+        base = os.path.join(base, str(node))
+        parents.insert(0, base)
     try:
-        own(told["folder"])
-        own(place)
-        base = place if told["shared"] else os.path.join(place, str(node))
-        own(base)
+        for folder in [told["folder"]] + parents[::-1]:
+            own(folder)
         config, mine = set_up(told, node, base)
     except OSError as error:
         sys.stderr.write(f"headrace: {error}\n")
         return 71
     code = live(told, config)
     if code == 0:
-        clear(mine, [base, place])
+        clear(mine, parents)
     return code
 
 

@@ -90,7 +90,7 @@ def script(token: str, spec: Spec, place: Place) -> str:
     """For sbatch's standard input: Slurm keeps it for root and our user alone."""
     words = [
         "srun", "--overlap", f"--nodes={spec.nodes}", f"--ntasks={spec.nodes}", "--ntasks-per-node=1", f"--cpus-per-task={spec.cores}",
-        "--mpi=none", "--cpu-bind=none", "--kill-on-bad-exit=1", "--input=all", place.python, "-I", "-S", "-c", _START,
+        "--mem=0", "--mpi=none", "--cpu-bind=none", "--kill-on-bad-exit=1", "--input=all", place.python, "-I", "-S", "-c", _START,
     ]  # fmt: skip
     return "\n".join([
         "#!/bin/bash",

@@ -114,7 +114,7 @@ def test_a_controller_killed_in_mid_run_changes_nothing(engineer, daemons):
     assert work.status == "Running Job"
     daemons.start_controller()
     until(lambda: not work.portal.value("select unknown_since from jobs_cluster where token = ?", work.token))
-    next((daemons.home / "jobs" / work.token).glob("*/work")).joinpath("go").touch()
+    next((daemons.home / "jobs" / work.token).glob("*/*/work")).joinpath("go").touch()
     assert work.ends()["headraceStatus"] == "Completed"
     assert work.log() == b"ready\ngone on\n"
     gone(daemons, work)

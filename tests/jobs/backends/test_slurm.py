@@ -198,3 +198,22 @@ def test_two_hundred_at_once_come_and_go(backend, spec, token):
         assert all(pool.map(lambda name: eventually(lambda: backend.destroy(name), 120), names))
     assert list(backend.tokens()) == []
     assert len(os.listdir("/proc/self/fd")) <= before + 5
+
+
+def test_a_second_job_of_the_same_name_leaves_the_firsts_files_alone(slurm, place, portal, spec, zipapp, token):
+    there, backend = portal("echo ready; until [ -e go ]; do sleep 0.05; done; echo kept"), OnSlurm(place).backend(shared=True)
+    backend.create(token, spec(portal=there.address, agent=zipapp))
+    assert says(there, b"ready\n")
+    away = Portal("true")
+    away.release()  # to this one every agent is somebody else's
+    backend._submit(token, spec(portal=away.address, agent=zipapp), backend._checked(token, spec()))  # as an sbatch that came late
+    numbers = slurm.numbers(token)
+    assert len(numbers) == 2
+    assert eventually(lambda: len([job for job in backend._queue.jobs()[token] if job.state == "COMPLETED"]) == 1)
+    assert state(backend, token) is State.UP
+    next((place / "jobs" / token).glob("*/work")).joinpath("go").touch()
+    assert ended(there)["code"] == 0
+    assert bytes(there.log) == b"ready\nkept\n"
+    away.close()
+    there.release()
+    assert destroy(backend, token)
