@@ -34,8 +34,10 @@ WORK = 6.0
 """Seconds that a turn works on jobs that lag behind; the rest is left to the next one."""
 BYTES = 8 << 20
 """Read of one job before the next one gets its chance."""
-PATIENCE, MEMORY = 15.0, 256 << 20
-"""Seconds and bytes that the child may take for one answer."""
+PATIENCE, LONGEST, MEMORY = 15.0, 60.0, 256 << 20
+"""Seconds and bytes that the child may take for one answer; more seconds where the decks, read once, are big."""
+SPEED = 20 << 20
+"""Bytes of a deck that are read in a second at least."""
 AFTER = timedelta(minutes=10)
 """For which an ended job may still lag behind."""
 PAUSE = 60.0
@@ -133,7 +135,7 @@ def _look(job: Job, last: bool) -> dict[str, Any] | None:
     if not streams or _seen.get(public_id) == sizes:
         return None
     try:
-        said: dict[str, Any] = children.ask("follow", _question(job, streams, last), PATIENCE, _opener(job))
+        said: dict[str, Any] = _asked(job, streams, last)
     except Exploded as error:
         log.warning("the output of %s could not be followed: %s", public_id, error)
         _pauses[public_id] = time.monotonic() + PAUSE
@@ -141,6 +143,12 @@ def _look(job: Job, last: bool) -> dict[str, Any] | None:
     if not said["behind"]:
         _seen[public_id] = sizes
     return said
+
+
+def _asked(job: Job, streams: Sequence[Sequence[Any]], last: bool) -> dict[str, Any]:
+    question = _question(job, streams, last)
+    patience = min(LONGEST, PATIENCE + sum(size for _, size, _ in question["files"]["files"]) / SPEED)
+    return children.ask("follow", question, patience, _opener(job))  # type: ignore[no-any-return]
 
 
 def _streams(job: Job) -> list[list[Any]]:

@@ -21,14 +21,14 @@ def main() -> None:
     logging.disable(logging.CRITICAL)
     _limit(int(sys.argv[1]))
     while line := sys.stdin.buffer.readline():
-        asked = json.loads(line)
-        signal.alarm(int(asked["seconds"]) + GRACE)
-        print(json.dumps(_answer(asked)), flush=True)
+        print(json.dumps(_answer(line)), flush=True)
         signal.alarm(0)
 
 
-def _answer(asked: dict[str, Any]) -> dict[str, Any]:
+def _answer(line: bytes) -> dict[str, Any]:
     try:
+        asked = json.loads(line)
+        signal.alarm(int(asked["seconds"]) + GRACE)
         return {"answer": ANSWERS[asked["ask"]](asked["values"])}
     except MemoryError:
         return {"error": "memory"}

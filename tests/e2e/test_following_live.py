@@ -13,6 +13,8 @@ from jobs.verdicts import follow
 from tests.e2e.real_portal import ROOT, Work, until
 
 PATIENCE = 60_000
+AXE = ROOT / "static" / "node_modules" / "axe-core" / "axe.min.js"
+VIOLATIONS = "axe.run().then((said) => said.violations.map((one) => [one.id, ...one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200))].join(' | ')))"
 RECORDED = ROOT / "tests" / "cases" / "verdicts"
 REPLAY = """mkdir -p system; echo "stopAt endTime;" > system/controlDict
 while IFS= read -r line; do echo "$line"; sleep 0.02; done < log.txt
@@ -74,6 +76,22 @@ def test_residuals_of_a_real_run_grow_and_survive_a_killed_worker(window, portal
     window.get_by_role("link", name="spar.sta line").click()
     expect(window).to_have_url(re.compile(r"/output/\?stream=spar.sta#L\d+$"))
     assert series(window, work) == undisturbed(work)
+    window.goto(f"/jobs/{work.id}/")
+    expect(chart.locator("canvas")).to_be_visible()
+    well_made(window)
+
+
+def well_made(page) -> None:
+    """Light, dark, and no wider than a phone; axe is content."""
+    if not AXE.is_file():
+        pytest.skip("axe is not there; `python -m portal.assets --tests` brings it")
+    page.evaluate(AXE.read_text())
+    for scheme, width in (("light", 1360), ("dark", 1360), ("light", 360)):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function("document.getAnimations().every((one) => one.playState !== 'running')")
+        assert page.evaluate(VIOLATIONS) == []
+        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
 
 
 def undisturbed(work: Work) -> dict[str, list]:
@@ -94,6 +112,7 @@ def test_a_diverging_run_is_stopped_by_its_rule(window, portal):
     assert portal.engineer.api.post(f"/jobs/{id}/submit/").status_code == 200
     work = Work(portal.engineer, id)
     window.goto(f"/jobs/{id}/")
+    expect(window.locator(f"#job-{id}-alarm")).to_contain_text("stdout line", timeout=PATIENCE)
     expect(window.locator(f"#job-{id}-badges")).to_contain_text("Stopped", timeout=PATIENCE)
     expect(window.locator(f"#job-{id}-badges")).to_contain_text("Diverged")
     expect(window.locator(".headline")).to_contain_text("Stopped by the rule that was set for it: It diverged")
