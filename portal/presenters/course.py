@@ -77,22 +77,18 @@ def says(facts: Facts) -> str:
 
 def pace(facts: Facts) -> Pace | None:
     """None before the pace is known, and once nobody waits for the end any more."""
-    said, cluster = facts.progress, facts.cluster
-    percent, first = said.get("percent"), said.get("first")
-    if facts.work.status != lifecycle.RUNNING or facts.wants_stop or cluster is None or not first or percent is None or percent >= 100:
+    end = _end(facts)
+    if end is None or facts.cluster is None:
         return None
-    seconds, done = said["at"] - first[1], percent - first[0]
-    if seconds < PATIENCE or done < LEAST:
-        return None
-    end = max(facts.now, _moment(said["at"] + seconds * (100 - percent) / done))
     rest = Decimal(str(max(0.0, (end - facts.now).total_seconds())))
-    return Pace(end, facts.cost.spent + facts.cost.rate * rest / 3600, bool(cluster.walltime_until and end > cluster.walltime_until))
+    until = facts.cluster.walltime_until
+    return Pace(end, facts.cost.spent + facts.cost.rate * rest / 3600, bool(until and end > until))
 
 
 def ends(facts: Facts) -> str:
     """ends about 10:20"""
-    found = pace(facts)
-    return f"ends about {clock_of(found.end, facts.now)}" if found else ""
+    end = _end(facts)
+    return f"ends about {clock_of(end, facts.now)}" if end else ""
 
 
 def course(facts: Facts) -> Course | None:
@@ -147,6 +143,19 @@ def _badge(facts: Facts) -> Badge | None:
     if found and found["diverging"]:
         return Badge("Diverging", Tone.FAIL, "trending-up")
     return {"falling": Badge("Falling", Tone.WORK, "trending-down"), "rising": Badge("Rising", Tone.LOOK, "trending-up")}.get(way or "")
+
+
+def _end(facts: Facts) -> datetime | None:
+    """When it ends if it goes on as it did since its progress was read first."""
+    said = facts.progress
+    percent, first = said.get("percent"), said.get("first")
+    waits = facts.work.status == lifecycle.RUNNING and not facts.wants_stop
+    if not waits or facts.cluster is None or not first or percent is None or percent >= 100:
+        return None
+    seconds, done = said["at"] - first[1], percent - first[0]
+    if seconds < PATIENCE or done < LEAST:
+        return None
+    return max(facts.now, _moment(said["at"] + seconds * (100 - percent) / done))
 
 
 def _notes(facts: Facts) -> list[str]:
