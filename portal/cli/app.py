@@ -234,16 +234,21 @@ def ls(job: str | None, as_json: bool) -> None:
 @JSON
 def cost(job: str | None, as_json: bool) -> None:
     """What a job has cost so far, or what is left in the budgets."""
-    calls = api()
-    found = calls.get(f"jobs/{job}/") if job else list(calls.all("budgets/"))
-    if as_json:
-        show.as_json({"cost": found["cost"], "costAtMost": found["costAtMost"]} if job else found)
+    if job is None:
+        _budgets(list(api().all("budgets/")), as_json)
         return
-    if job:
-        show.out.print(f"{found['cost']} so far, {found['costAtMost']} at most")
+    found = api().get(f"jobs/{job}/")
+    if as_json:
+        show.as_json({"cost": found["cost"], "costAtMost": found["costAtMost"]})
     else:
-        cells = [[escape(one["name"]), *(one[key] for key in MONEY)] for one in found]
-        show.table(("budget", *MONEY), cells)
+        show.out.print(f"{found['cost']} so far, {found['costAtMost']} at most")
+
+
+def _budgets(rows: list[dict[str, Any]], as_json: bool) -> None:
+    if as_json:
+        show.as_json(rows)
+    else:
+        show.table(("budget", *MONEY), [[escape(one["name"]), *(one[key] for key in MONEY)] for one in rows])
 
 
 if os.environ.get("NO_COLOR"):

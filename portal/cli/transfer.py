@@ -14,10 +14,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import click
 import httpx
 
-from .api import OURS, TRIES, Api, Refused, reason
+from .api import TRIES, Api, Refused, reason
 
 CHUNK = 8 << 20
 PIECE = 1 << 20
@@ -105,9 +104,7 @@ def inside(folder: Path, name: str) -> Path:
     """A path below `folder` and nowhere else, whatever the name says."""
     parts = [part for part in PurePosixPath(name.replace("\0", "")).parts if part not in {"/", "..", "."}]
     if not parts:
-        error = click.ClickException(f"{name!r} is no name for a file.")
-        error.exit_code = OURS
-        raise error
+        raise Refused(0, f"{name!r} is no name for a file.")
     return folder.joinpath(*parts)
 
 
