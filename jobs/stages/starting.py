@@ -82,7 +82,8 @@ def _so_far(facts: Facts) -> str:
 def _what_is_there(facts: Facts) -> str:
     cluster = facts.cluster
     files = cluster.staging.get("files", 0) if cluster else 0
-    return f"{len(facts.nodes)} of {cluster.nodes_wanted if cluster else 0} nodes up, {files} files staged"
+    wanted = cluster.nodes_wanted if cluster else 0
+    return f"{len(facts.nodes)} of {wanted} {'node' if wanted == 1 else 'nodes'} up, {files} {'file' if files == 1 else 'files'} staged"
 
 
 # --- acts -------------------------------------------------------------------------------------------------------------

@@ -172,6 +172,6 @@ async def entered_workload(public_id: str, user: Any) -> Workload:
 def _parsed(text: str | None) -> dict[str, Any] | None:
     try:
         content = json.loads(text or "")
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return content if isinstance(content, dict) else None

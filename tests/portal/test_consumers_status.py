@@ -241,3 +241,8 @@ async def test_a_foreign_origin_is_refused(work, rendered, owner):
     assert await refused(path, session, b"http://evil.example") == 4403
     async with viewing(path, session, b"http://testserver"):
         pass
+
+
+@pytest.mark.parametrize("text", [None, "", "{", "[]", "1", "[" * 100_000])
+def test_what_is_no_message_is_nothing(text):
+    assert socket._parsed(text) is None

@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from jobs.models import ApiToken, AuditEntry, Scope
@@ -29,7 +29,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         _in_folder(options["data"])
-        user = User.objects.filter(username=options["user"]).first()
+        user = _named(options["user"])
         if user is None or not user.is_active:
             raise CommandError(f"there is no user {options['user']}" if user is None else f"{user} is not active")
         if options["scope"] == Scope.ADMIN and not user.is_staff:
@@ -40,6 +40,15 @@ class Command(BaseCommand):
             token, text = ApiToken.make(user, options["name"], options["scope"], _expires(options["days"]))
             AuditEntry.note(None, "make token on the command line", token, scope=token.scope)
         self.stdout.write(text)
+
+
+def _named(name: str) -> User | None:
+    try:
+        return User.objects.filter(username=name).first()
+    except DatabaseError as error:
+        raise CommandError(
+            f"the database of {settings.DATA_DIR} cannot be used: {error}; name the data folder of `up` with --data"
+        ) from None
 
 
 def _expires(days: int | None) -> Any:

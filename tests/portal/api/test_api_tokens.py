@@ -7,7 +7,9 @@ from datetime import timedelta
 
 import pytest
 from channels.testing import WebsocketCommunicator
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
@@ -87,6 +89,15 @@ def test_the_command_prints_the_token_alone(owner, admin, capsys):
     for words in (["nobody"], ["owner", "--scope", "admin"], ["owner", "--days", "0"], ["owner", "--name", ""], ["owner", "--scope", "other"]):
         with pytest.raises((CommandError, SystemExit)):
             call_command("token", *words)
+
+
+def test_the_command_says_that_it_looked_in_the_wrong_folder(monkeypatch):
+    def broken(**asked):
+        raise OperationalError("no such table: auth_user")
+
+    monkeypatch.setattr(User.objects, "filter", broken)
+    with pytest.raises(CommandError, match="no such table: auth_user; name the data folder of `up` with --data"):
+        call_command("token", "owner")
 
 
 async def connected(path, header):

@@ -8,6 +8,7 @@ import scenes
 from django.core.exceptions import ValidationError
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
 
 from jobs import lifecycle
 from jobs.models import AuditEntry, StoredFile, Workload
@@ -46,6 +47,18 @@ def test_a_good_form_is_a_queued_job(signed, owner, wing, kind, filled):
     assert (work.job.commands, work.job.environment, work.job.pipefail) == (["echo hello"], {"A": "1", "B": "x y"}, True)
     assert [(use.name, use.file) for use in work.job.inputs.all()] == [("case/deck.inp", deck)]
     assert AuditEntry.objects.get().action == "submit"
+
+
+@pytest.mark.django_db
+def test_an_input_that_was_deleted_meanwhile_is_not_left_out_in_silence(signed, owner, filled):
+    deck = scenes.file(owner, "deck.inp", b"x")
+    StoredFile.objects.filter(pk=deck.pk).update(deleted=timezone.now())
+    answer = signed.post("/jobs/new/", {**filled, "input": deck.public_id, f"path-{deck.public_id}": "case/deck.inp"})
+    assert answer.status_code == 422
+    assert "No longer among your files: case/deck.inp." in answer.content.decode()
+    assert not Workload.objects.exists()
+    signed.post("/jobs/new/", filled)  # the page that answered has no such row any more
+    assert Workload.objects.count() == 1
 
 
 @pytest.mark.django_db
@@ -125,7 +138,8 @@ def test_a_file_and_a_folder_of_one_name(signed, owner, filled):
 @pytest.mark.django_db
 def test_files_of_others_can_not_be_used(signed, stranger, filled):
     theirs = scenes.file(stranger, "secret", b"1")
-    signed.post("/jobs/new/", {**filled, "input": theirs.public_id, "pick": theirs.public_id})
+    assert signed.post("/jobs/new/", {**filled, "input": theirs.public_id}).status_code == 422
+    signed.post("/jobs/new/", {**filled, "pick": theirs.public_id})
     assert not Workload.objects.get().job.inputs.exists()
     assert signed.get(f"/jobs/new/input/?file={theirs.public_id}").status_code == 404
 
