@@ -5,6 +5,7 @@ what there is; what is submitted, looked at or cancelled is found by it. Slurm's
 
     slurm_call.py    calling Slurm's commands          slurm_queue.py   reading what they say
     slurm_script.py  what is handed to sbatch          slurm_node.py    what runs on each node
+    slurm_words.py   its states and reasons in ours    slurm_kinds.py   what nodes there are
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from . import slurm_kinds
 from .base import Backend, Capacity, Described, Refused, Spec, State, TryAgain
 from .local_folders import locked, make
 from .local_removal import remove
 from .slurm_call import Commands
+from .slurm_kinds import Kind
 from .slurm_queue import NAME, Job, Queue, name_of
 from .slurm_script import Options, Place, command, script
 from .slurm_words import describe, is_over
@@ -138,6 +141,12 @@ class Slurm(Backend):
     def about(self) -> str:
         where = "shared by the nodes" if self._place.shared else "on each node"
         return f"{self.name}: a Slurm cluster; jobs run there as {name_of(str(os.geteuid()))}, folders in {self._place.folder}, {where}"
+
+    # For admins
+
+    def kinds(self) -> Sequence[Kind]:
+        """What nodes there are. TryAgain, Refused."""
+        return slurm_kinds.parse(self._commands.run(slurm_kinds.WORDS, self._timeout))
 
     # Create
 
