@@ -26,6 +26,14 @@ def engineer(portal: Portal) -> Person:
     return portal.engineer
 
 
+@pytest.fixture(scope="session")
+def battered_portal() -> Iterator[Portal]:
+    """Shared by tests that kill its processes; it comes back by itself."""
+    made = Portal(LOCAL_CORES="4")
+    yield made
+    made.close()
+
+
 @pytest.fixture
 def another_portal() -> Iterator[Callable[..., Portal]]:
     """Starts one of the test's own; ended after the test."""

@@ -81,7 +81,15 @@ class Portal:
         self.data, self.output = self.home / "data", self.home / "up.out"
         kept = {name: value for name, value in os.environ.items() if name not in READ_BY_TESTS and not name.startswith("HEADRACE_")}
         self.environment = kept | {"HEADRACE_DATA": str(self.data), "PYTHONUNBUFFERED": "1"} | more
-        self.port, self._console = 0, None
+        self.port = 0
+        self._console: subprocess.Popen[str] | None = None
+        try:
+            self._begin()
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self) -> None:
         self.start()
         self.password = self.run("from portal.launch import demo; print(demo.people())")
         self.token = self.run("print(ApiToken.make(User.objects.get(username='engineer'), 'tests')[1])")
@@ -102,6 +110,12 @@ class Portal:
     def _is_ready(self, said: int) -> bool:
         assert self.up.poll() is None, self.output.read_text()[-2000:]
         return len(self.output.read_text().split("Ready: ")) > said
+
+    def answers(self) -> bool:
+        """Whether its web process is there; tests that killed it wait for that."""
+        with contextlib.suppress(httpx.TransportError):
+            return self.api.get("/users/me/").status_code == 200
+        return False
 
     def pid(self, name: str) -> int:
         """The process of that name which lives now, as soon as there is one."""
@@ -129,11 +143,13 @@ class Portal:
         if self._console:
             self._console.kill()
             self._console.wait()
-        self.end()
-        for token in self.rows("select token from jobs_cluster"):
-            for pid in carrying(token[0]):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+        self.up.kill()  # what it started dies with it, without the seconds that an end in order takes
+        self.up.wait()
+        with contextlib.suppress(sqlite3.Error):
+            for (token,) in self.rows("select token from jobs_cluster where released is null"):
+                for pid in carrying(token):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
         shutil.rmtree(self.home, ignore_errors=True)
 
     # --- looking inside -----------------------------------------------------------------------------------------------

@@ -118,7 +118,7 @@ def ticks_come_without_reload(page):
 
 
 def output_is_all_there(page):
-    page.get_by_role("link", name="Live output").click()
+    page.locator("nav.tabs").get_by_role("link", name="Output").click()
     log = page.locator("[data-part=log]")
     for text in ("step 1 of 30", "step 30 of 30"):
         expect(log).to_contain_text(text)
@@ -159,7 +159,7 @@ def test_lines_come_as_they_are_written_and_the_health_page_draws(window, engine
     expect(health.locator("[data-chart=cpu] [role=img]")).not_to_have_attribute("aria-label", re.compile("nothing measured"))
     picture(health, "health-light")
     work.stop()
-    expect(page.locator("[data-part=link]")).to_contain_text("Ended")
+    expect(page.locator("[data-part=foot]")).to_contain_text("Complete")
     work.ends()
 
 
@@ -244,8 +244,9 @@ def test_windows_line_ends_of_the_form_and_a_double_click_make_one_job_that_work
     assert engineer.portal.value("select commands from jobs_job j join jobs_workload w on w.id = j.workload_id where name = 'double click'") == '["cd .", "ls", "echo typed"]'
 
 
-def test_a_break_shows_itself_and_repairs_itself(another_portal, browser):
-    portal = another_portal(LOCAL_CORES="1")
+def test_a_break_shows_itself_and_repairs_itself(battered_portal, browser):
+    portal = battered_portal
+    until(portal.answers)
     work = portal.engineer.submit("for i in $(seq 400); do echo tick $i; sleep 0.05; done", "survives")
     context = browser.new_context(base_url=portal.url, viewport=WIDE)
     context.set_default_timeout(PATIENCE)

@@ -46,14 +46,14 @@ class Browser:
 
 
 @pytest.fixture(scope="module")
-def browser(engineer):
+def visitor(engineer):
     return Browser(engineer)
 
 
-def test_names_from_real_life_come_back_as_they_went(engineer, browser):
+def test_names_from_real_life_come_back_as_they_went(engineer, visitor):
     contents = {name: f"content of {name}".encode() for name in NAMES}
-    inputs = [browser.upload(name, data) for name, data in contents.items()]
-    work = engineer.submit("ls -la > list.txt; mkdir out; cp -- * .hidden out/ 2>/dev/null; cd out && sha256sum -- * .hidden > ../sums.txt", "names", inputs=inputs)
+    inputs = [visitor.upload(name, data) for name, data in contents.items()]
+    work = engineer.submit("mkdir out; cp -- * .hidden out/ 2>/dev/null; cd out && sha256sum -- * .hidden > ../sums.txt", "names", inputs=inputs)
     assert work.ends()["headraceStatus"] == "Completed"
     outputs = work.outputs()
     assert {path for path in outputs if path.startswith("out/")} == {f"out/{name}" for name in NAMES}
@@ -62,13 +62,20 @@ def test_names_from_real_life_come_back_as_they_went(engineer, browser):
     for name, data in contents.items():
         assert work.output(f"out/{name}") == data
         assert outputs[f"out/{name}"]["sha256"] == hashlib.sha256(data).hexdigest()
-        answer = browser.http.get(f"/jobs/{work.id}/files/{indexes[f'out/{name}']}/")
+        answer = visitor.http.get(f"/jobs/{work.id}/files/{indexes[f'out/{name}']}/")
         assert answer.content == data
         _is_named(answer.headers["content-disposition"], name)
-    archive = zipfile.ZipFile(io.BytesIO(browser.http.get(f"/jobs/{work.id}/files/zip/").content))
+    archive = unzipped(visitor, work)
     assert archive.testzip() is None
     assert {name: archive.read(f"out/{name}") for name in NAMES} == contents
     nothing_left([work])
+
+
+def unzipped(visitor, work):
+    answer = visitor.http.get(f"/jobs/{work.id}/files/zip/")
+    assert answer.status_code == 200
+    assert answer.content[:2] == b"PK", answer.content[:200]
+    return zipfile.ZipFile(io.BytesIO(answer.content))
 
 
 def _is_named(disposition, name):
@@ -140,7 +147,7 @@ def findings(work):
     return text.encode().decode("unicode_escape") if "\\u" in text else text.replace("\\\\", "\\")
 
 
-def test_links_in_outputs_are_listed_and_never_followed(engineer, browser):
+def test_links_in_outputs_are_listed_and_never_followed(engineer, visitor):
     neighbour = engineer.submit("echo top-secret > secret; sleep 8", "has a secret")
     neighbour.reaches("Running Job")
     foreign = engineer.portal.data / "clusters" / neighbour.token / "work"
@@ -151,10 +158,10 @@ def test_links_in_outputs_are_listed_and_never_followed(engineer, browser):
     skipped = {entry["path"] for entry in work.manifest() if entry["kind"] == "skipped"}
     assert {"r.txt", "root", "s", "loop", "d", "pipe"} <= skipped
     for index, entry in enumerate(work.manifest()):
-        answer = browser.http.get(f"/jobs/{work.id}/files/{index}/")
+        answer = visitor.http.get(f"/jobs/{work.id}/files/{index}/")
         assert answer.status_code == (200 if entry["path"] == "mine.txt" else 404)
         assert b"root:" not in answer.content
-    archive = zipfile.ZipFile(io.BytesIO(browser.http.get(f"/jobs/{work.id}/files/zip/").content))
+    archive = unzipped(visitor, work)
     assert archive.read("mine.txt") == b"mine\n"
     assert not any(b"root:x" in archive.read(name) or b"top-secret" in archive.read(name) for name in archive.namelist())
     neighbour.stop()
@@ -162,20 +169,20 @@ def test_links_in_outputs_are_listed_and_never_followed(engineer, browser):
     nothing_left([work, neighbour])
 
 
-def test_empty_files_empty_folders_hidden_files_and_the_x_bit_survive(engineer, browser):
+def test_empty_files_empty_folders_hidden_files_and_the_x_bit_survive(engineer, visitor):
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for name, kind, mode, data in (("case/flag", tarfile.REGTYPE, 0o644, b""), ("case/out", tarfile.DIRTYPE, 0o755, b""), ("case/.gmxrc", tarfile.REGTYPE, 0o644, b"rc"), ("case/go.sh", tarfile.REGTYPE, 0o755, b"#!/bin/sh\necho went\n"), ("case/a/b/c.dat", tarfile.REGTYPE, 0o644, b"deep")):  # fmt: skip
             entry = tarfile.TarInfo(name)
             entry.type, entry.mode, entry.size = kind, mode, len(data)
             archive.addfile(entry, io.BytesIO(data))
-    inputs = [engineer.upload("case.tar", buffer.getvalue()), browser.upload("empty", b""), browser.upload("run.sh", b"#!/bin/sh\necho ran\n", mode="755")]
-    work = engineer.submit("./run.sh; case/go.sh; test -d case/out; test -e empty; stat -c '%s %n' empty case/flag case/.gmxrc case/a/b/c.dat", "bits", inputs=inputs)
+    inputs = [engineer.upload("case.tar", buffer.getvalue()), visitor.upload("empty", b""), visitor.upload("run.sh", b"#!/bin/sh\necho ran\n", mode="755")]
+    work = engineer.submit("./run.sh; case/go.sh; test -d case/out; test -e empty; stat -c '%s %n' empty case/flag case/.gmxrc case/a/b/c.dat; cp -r case back; touch zero", "bits", inputs=inputs)
     end = work.ends()
     assert end["headraceStatus"] == "Completed", (end, work.log())
     assert work.log() == b"ran\nwent\n0 empty\n0 case/flag\n2 case/.gmxrc\n4 case/a/b/c.dat\n"
-    archive = zipfile.ZipFile(io.BytesIO(browser.http.get(f"/jobs/{work.id}/files/zip/").content))
-    assert {"case/out/", "case/flag", "case/.gmxrc", "case/a/b/c.dat", "empty"} <= set(archive.namelist())
+    archive = unzipped(visitor, work)
+    assert {"back/out/", "back/flag", "back/.gmxrc", "back/a/b/c.dat", "zero"} <= set(archive.namelist())
 
 
 def test_windows_line_ends_work_in_the_command_and_are_named_in_scripts(engineer):
@@ -189,15 +196,15 @@ def test_windows_line_ends_work_in_the_command_and_are_named_in_scripts(engineer
     assert "Windows line ends" in findings(warned)
 
 
-def test_an_upload_goes_on_after_a_cut(browser):
+def test_an_upload_goes_on_after_a_cut(visitor):
     data = os.urandom(3 * MIB)
-    place = browser.begin("cut.bin", len(data)).headers["Location"]
-    assert browser.send(place, 0, data[:MIB]).status_code == 204
-    assert browser.send(place, 0, data[:MIB]).status_code == 409, "sent twice it lands once"
-    have = int(browser.http.head(place).headers["Upload-Offset"])
+    place = visitor.begin("cut.bin", len(data)).headers["Location"]
+    assert visitor.send(place, 0, data[:MIB]).status_code == 204
+    assert visitor.send(place, 0, data[:MIB]).status_code == 409, "sent twice it lands once"
+    have = int(visitor.http.head(place).headers["Upload-Offset"])
     assert have == MIB
-    answer = browser.send(place, have, data[have:])
-    kept = browser.http.get(f"/api/v2/files/{answer.headers['Headrace-File']}/").json()
+    answer = visitor.send(place, have, data[have:])
+    kept = visitor.http.get(f"/api/v2/files/{answer.headers['Headrace-File']}/").json()
     assert (kept["size"], kept["sha256"]) == (len(data), hashlib.sha256(data).hexdigest())
 
 
@@ -213,7 +220,7 @@ def test_an_upload_onto_a_full_disk_is_refused_with_need_and_room(another_portal
         browser = Browser(portal.engineer)
         refused = browser.begin("big.bin", 80 * MIB)
         assert refused.status_code == 507
-        assert "80 MiB needed" in refused.text
+        assert "80.0 MiB needed" in refused.text
         assert "free" in refused.text
         answer = portal.api.post("/files/contents/", files={"file": ("big.bin", bytes(40 * MIB))})
         assert answer.status_code == 507, answer.text

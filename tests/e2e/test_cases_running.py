@@ -60,14 +60,16 @@ def test_a_shell_that_is_killed_by_its_own_command_ends_as_signal_9(engineer):
     nothing_left([itself, parent])
 
 
-def test_restarts_of_worker_and_web_do_not_touch_running_jobs(another_portal):
-    portal = another_portal(LOCAL_CORES="2")
+def test_restarts_of_worker_and_web_do_not_touch_running_jobs(battered_portal):
+    portal = battered_portal
+    until(portal.answers)
     work = portal.engineer.submit("for i in $(seq 90); do echo $i; sleep 0.1; done", "counts")
     for name in ("worker", "web"):
         before = len(work.says(b"\n").splitlines())
         until(lambda before=before: _more_lines(work, before + 10))
         old = portal.kill(name, signal.SIGTERM)
         until(lambda old=old, name=name: portal.pid(name) != old)
+        until(portal.answers)
     assert work.ends()["headraceStatus"] == "Completed"
     assert work.log() == b"".join(b"%d\n" % i for i in range(1, 91))
     nothing_left([work])

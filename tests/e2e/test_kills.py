@@ -25,6 +25,7 @@ STAGES = ["queued", "validating", "starting", "running", "stopping", "completed"
 CHILDREN = ["worker", "web", "valkey", "beat"]
 AGENTS = ["reporter", "holder"]
 CORES = 4
+"""Of the portal that the tests share."""
 COMMAND = """echo run >> runs.txt; # round {round}
 rm -rf many; for i in $(seq 30); do echo "line $i"; sleep 0.05; done; {more}
 wc -l < runs.txt"""
@@ -49,8 +50,8 @@ def rounds() -> list[tuple[str, str]]:
     return chosen
 
 
-def test_whatever_is_killed_jobs_run_once_and_nothing_is_lost(another_portal):
-    portal = another_portal(LOCAL_CORES=str(CORES))
+def test_whatever_is_killed_jobs_run_once_and_nothing_is_lost(battered_portal):
+    portal = battered_portal
     many = portal.engineer.upload("many.tar", archive())
     played = [play(portal, number, victim, stage, many) for number, (victim, stage) in enumerate(rounds())]
     assert len(played) == 20
@@ -74,7 +75,7 @@ def archive() -> bytes:
 
 
 def play(portal: Portal, number: int, victim: str, stage: str, many: str) -> Round:
-    until(lambda: answers(portal))
+    until(portal.answers)
     if stage == "queued":
         portal.engineer.submit("sleep 1", "takes all cores", hardware={"coresPerSlot": CORES})
     inputs = [many] if stage in ("validating", "starting") else []
@@ -83,12 +84,6 @@ def play(portal: Portal, number: int, victim: str, stage: str, many: str) -> Rou
     until(lambda: stands_in(work, stage), pause=0.002, tell=lambda: f"{victim} in {stage}: {work.events}")
     kill(portal, victim, work)
     return Round(victim, stage, work)
-
-
-def answers(portal: Portal) -> bool:
-    with contextlib.suppress(httpx.TransportError):
-        return portal.api.get("/users/me/").status_code == 200
-    return False
 
 
 def stands_in(work: Work, stage: str) -> bool:
