@@ -17,9 +17,9 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q, Sum
+from django.db.models import F, Q, QuerySet, Sum
 
-from .books import ZERO, Books, due, money, rate, seconds_between
+from .books import AHEAD, STEP, ZERO, Books, due, money, rate, seconds_between
 from .granting import Refused, adjust, begin_periods, notice, opened, period_key, schedule, set_limit
 from .models import Budget, Cluster, Coretype, Hold, Outage, Unit, Workload
 from .models.fields import rounded
@@ -143,6 +143,12 @@ def _applies(budget: Budget, workload: Workload) -> bool:
 
 # --- charge and release -----------------------------------------------------------------------------------------------
 METERED_AT_ONCE = 200
+
+
+def to_be_metered(now: datetime) -> QuerySet[Cluster]:
+    """Clusters whose running time is to be charged, or whose paid time is near its end; the others need no look."""
+    living = Cluster.objects.filter(up__isnull=False, settled__isnull=True)
+    return living.filter(Q(charged_until__isnull=True) | Q(charged_until__lte=now - STEP) | Q(paid_until__lte=now + AHEAD))
 
 
 def meter(cluster_ids: Iterable[int], now: datetime) -> list[int]:
