@@ -64,7 +64,7 @@ def _coretype(row: Coretype, now: scheduling.Occupancy | None) -> dict[str, Any]
         "isDeprecated": not row.active,
         "isActive": row.active,
         "price": float(row.price),
-        "lowPriorityPrice": float(row.price),
+        "lowPriorityPrice": float(row.price_of(economy=True)),
         "cores": list(range(1, row.cores + 1)) + [row.cores * nodes for nodes in range(2, min(row.max_nodes, 1000) + 1)],
         "memory": row.memory // row.cores // (1 << 20),
         "memoryPerNode": row.memory,

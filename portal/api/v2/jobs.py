@@ -122,8 +122,8 @@ def _changed(request: HttpRequest, work: Workload, asked: JobPatch) -> tuple[dic
     if asked.projectId is not None and asked.projectId != (work.project.code if work.project else None):
         fields["project"] = making.project_of(request.user, asked.projectId)
         fixed.append("project")
-    if asked.isLowPriority is not None and asked.isLowPriority != (work.priority < 0):
-        fields["priority"] = making.LOW if asked.isLowPriority else 0
+    if asked.isLowPriority is not None and (economy := making.offered(work.coretype, asked.isLowPriority)) != work.economy:
+        fields["economy"] = economy
         fixed.append("priority")
     if asked.jobanalyses and work.status != lifecycle.DRAFT and asked.jobanalyses[0].command != work.job.command:
         fixed.append("command")

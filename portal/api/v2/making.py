@@ -15,8 +15,8 @@ from .schemas import CoretypeIn, HardwareIn, JobAnalysisIn, JobIn
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 HOUR = 3600
-LOW = -1
-"""Priority of what asks for low priority: after everything else that waits."""
+ECONOMY = "ON_DEMAND"
+"""How older clients name work that may be interrupted; the other names mean the ordinary kind."""
 Checked = TypeVar("Checked")
 
 
@@ -26,8 +26,9 @@ def make(user: Any, asked: JobIn) -> Workload:
     values = {"name": title_of(asked.name), "project": project_of(user, asked.projectId or asked.project_id)}
     values |= hardware_of(analysis.hardware)
     job, uses = job_of(analysis), inputs_of(user, analysis)
+    economy = offered(values["coretype"], bool(asked.isLowPriority) or asked.billingPriorityValue == ECONOMY)
     with transaction.atomic():
-        work = Workload.objects.create(owner=user, priority=LOW if asked.isLowPriority else 0, **values)
+        work = Workload.objects.create(owner=user, economy=economy, **values)
         made = Job.objects.create(workload=work, description=asked.description or "", **job)
         JobInput.objects.bulk_create([JobInput(job=made, order=order, **use) for order, use in enumerate(uses)])
     return work
@@ -37,10 +38,15 @@ def remake(work: Workload, analysis: JobAnalysisIn) -> None:
     """Another command, hardware and inputs for a draft. Raises ValidationError."""
     values, job, uses = hardware_of(analysis.hardware), job_of(analysis), inputs_of(work.owner, analysis)
     with transaction.atomic():
-        Workload.objects.filter(pk=work.pk).update(**values)
+        Workload.objects.filter(pk=work.pk).update(**values, economy=offered(values["coretype"], work.economy))
         Job.objects.filter(pk=work.pk).update(**job)
         work.job.inputs.all().delete()
         JobInput.objects.bulk_create([JobInput(job=work.job, order=order, **use) for order, use in enumerate(uses)])
+
+
+def offered(kind: Coretype, economy: bool) -> bool:
+    """Economy where it is asked for and offered; else the ordinary kind, which the answer says."""
+    return economy and kind.economy_price is not None
 
 
 def title_of(text: str) -> str:

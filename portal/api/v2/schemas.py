@@ -59,9 +59,12 @@ class JobAnalysisIn(Schema):
 
 
 class JobIn(Schema):
+    """`isLowPriority` asks for economy: cheaper, and it may be interrupted; where that is not offered it changes nothing."""
+
     name: Text = Field(min_length=1, max_length=200)
     description: Text | None = Field(None, max_length=10_000)
     isLowPriority: bool | None = None
+    billingPriorityValue: Code | None = None
     projectId: Code | None = None
     project_id: Code | None = None
     jobanalyses: list[JobAnalysisIn] = Field(min_length=1, max_length=1)

@@ -37,7 +37,7 @@ def whole(work: Workload, request: HttpRequest) -> dict[str, Any]:
     return {
         **short(work),
         "description": work.job.description,
-        "isLowPriority": work.priority < 0,
+        "isLowPriority": work.economy,
         "projectId": work.project.code if work.project else None,
         "jobanalyses": [_analysis(work)],
         "jobvariables": [],

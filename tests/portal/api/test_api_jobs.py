@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import factories
 import pytest
 import scenes
@@ -18,14 +20,25 @@ def refusals(answer):
     return found
 
 
+def test_low_priority_is_economy_where_that_is_offered(me, wanted):
+    assert not me.post("jobs/", {**wanted(), "isLowPriority": True}).json()["isLowPriority"]
+    factories.coretype(code="cheap", economy_price=Decimal("0.04"))
+    body = wanted(hardware={"coreType": "cheap"})
+    made = me.post("jobs/", {**body, "billingPriorityValue": "ON_DEMAND"}).json()
+    assert made["isLowPriority"]
+    assert not me.post("jobs/", {**body, "billingPriorityValue": "INSTANT"}).json()["isLowPriority"]
+    assert not me("PATCH", f"jobs/{made['id']}/", {"isLowPriority": False}).json()["isLowPriority"]
+    assert {one["code"]: one["lowPriorityPrice"] for one in me.get("coretypes/").json()["results"]} == {"granite": 0.1, "cheap": 0.04}
+
+
 def test_a_job_is_made_with_all_that_was_asked_for(me, wanted, owner, wing):
     file = me.upload("deck.inp", b"*NODE\n").json()
     body = wanted("beam 1", command="echo a\r\necho b", inputFiles=[{"id": file["id"]}], envVars={"A": "1"},
                   hardware={"coreType": {"code": "granite"}, "coresPerSlot": 16, "slots": 1, "walltime": 0.5})
-    made = me.post("jobs/", {**body, "description": "Bends.", "isLowPriority": True, "unknown": 1})
+    made = me.post("jobs/", {**body, "description": "Bends.", "isLowPriority": False, "unknown": 1})
     assert made.status_code == 201
     found = me.get(f"jobs/{made.json()['id']}/").json()
-    assert (found["name"], found["description"], found["isLowPriority"], found["projectId"]) == ("beam 1", "Bends.", True, wing.code)
+    assert (found["name"], found["description"], found["isLowPriority"], found["projectId"]) == ("beam 1", "Bends.", False, wing.code)
     one = found["jobanalyses"][0]
     assert one["command"] == "echo a\necho b"
     assert one["envVars"] == {"A": "1"}
