@@ -13,6 +13,7 @@ from jobs.verdicts import follow
 from tests.e2e.real_portal import ROOT, Work, until
 
 PATIENCE = 60_000
+expect.set_options(timeout=PATIENCE)
 AXE = ROOT / "static" / "node_modules" / "axe-core" / "axe.min.js"
 VIOLATIONS = "axe.run().then((said) => said.violations.map((one) => [one.id, ...one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200))].join(' | ')))"
 RECORDED = ROOT / "tests" / "cases" / "verdicts"
@@ -89,9 +90,9 @@ def well_made(page) -> None:
     for scheme, width in (("light", 1360), ("dark", 1360), ("light", 360)):
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 900})
-        page.wait_for_function("document.getAnimations().every((one) => one.playState !== 'running')")
+        until(lambda: page.evaluate("document.getAnimations().every((one) => one.playState !== 'running')"))
         assert page.evaluate(VIOLATIONS) == []
-        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+        assert until(lambda: page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 
 def undisturbed(work: Work) -> dict[str, list]:
