@@ -6,6 +6,7 @@ ever a word of a command line, and the secret never lies on a disk. It is sent a
 
 import base64
 import contextlib
+import ctypes
 import json
 import os
 import shutil
@@ -91,7 +92,8 @@ def of_the_job(found, nodes, cores):
 
 
 def live(told, config):
-    """Starts the agent, its start values in a pipe, and waits for it. What ends the agent is no business of ours."""
+    """Starts the agent, its start values in a pipe, and waits for it. Slurm's signals are for the agent, which ends with us:
+    where Slurm knows processes by their parents, an orphan would escape it."""
     reading, writing = os.pipe()
     os.write(writing, json.dumps(config).encode("ascii"))  # far less than a pipe holds
     os.close(writing)
@@ -100,16 +102,25 @@ def live(told, config):
     kept = ("PATH", "LANG", "SLURM_CONF")
     environment = {name: os.environ[name] for name in kept if name in os.environ}
     environment["HEADRACE_TOKEN"] = told["token"]
+    heed(signal.SIG_IGN)
+    us = os.getpid()
     pid = os.fork()
     if pid == 0:
         try:
-            os.execve(sys.executable, words, environment)
+            heed(signal.SIG_DFL)
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG, kept by exec
+            if os.getppid() == us:
+                os.execve(sys.executable, words, environment)
         finally:
             os._exit(2)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
     status = os.waitpid(pid, 0)[1]
     return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 1
+
+
+def heed(handler):
+    """What asks for an end."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, handler)
 
 
 def clear(folders, parents):

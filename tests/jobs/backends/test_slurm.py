@@ -197,6 +197,7 @@ def test_two_hundred_at_once_come_and_go(backend, spec, token):
         before = len(os.listdir("/proc/self/fd"))
         assert all(pool.map(lambda name: eventually(lambda: backend.destroy(name), 120), names))
     assert list(backend.tokens()) == []
+    assert [name for name in names if carrying(name)] == []
     assert len(os.listdir("/proc/self/fd")) <= before + 5
 
 
@@ -217,3 +218,11 @@ def test_a_second_job_of_the_same_name_leaves_the_firsts_files_alone(slurm, plac
     away.close()
     there.release()
     assert destroy(backend, token)
+
+
+def test_what_ignores_every_signal_is_gone_when_slurm_says_so(backend, portal, spec, zipapp, token):
+    there = portal("trap '' TERM HUP INT; for i in 1 2 3; do setsid sleep 600 & done; echo ready; sleep 600")
+    backend.create(token, spec(portal=there.address, agent=zipapp))
+    assert says(there, b"ready\n")
+    assert destroy(backend, token)
+    assert eventually(lambda: carrying(token) == [])
