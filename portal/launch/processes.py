@@ -9,7 +9,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from . import broker, folders, ports
+from . import broker, folders, former, ports
 from .children import Child
 
 CELERY = (sys.executable, "-m", "celery", "--quiet", "-A", "portal")
@@ -25,7 +25,7 @@ def environment(data: Path, host: str, port: int, redis_url: str) -> dict[str, s
         "DJANGO_SETTINGS_MODULE": os.environ.get("DJANGO_SETTINGS_MODULE", "portal.settings"),
         "HEADRACE_DATA": str(data),
         "PORTAL_URL": settings.PORTAL_URL or here,
-        "AGENT_URL": settings.AGENT_URL or here,
+        "AGENT_URL": former.address(host, port),
         "REDIS_URL": redis_url,
         "PYTHONUNBUFFERED": "1",
     }

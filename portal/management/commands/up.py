@@ -43,6 +43,7 @@ class Command(options.OneLineCommand):
             lock, port = self._check(Path(data).resolve(), host, port)
             with lock:
                 self._prepare(demo)
+                self._warn(host, port)
                 self._serve(host, port)
         except Refusal as refusal:
             self.stderr.write(f"up: {refusal}")
@@ -89,6 +90,13 @@ class Command(options.OneLineCommand):
         """A new password goes to the terminal, once, and nowhere else."""
         if password:
             self.say(f"New user {name}, password {password} (shown only this once)")
+
+    def _warn(self, host: str, port: int) -> None:
+        from portal.launch import former
+
+        if words := former.moved(folders.run(settings.DATA_DIR), former.address(host, port)):
+            self.say(words)
+        connections.close_all()
 
     def _serve(self, host: str, port: int) -> None:
         page = ports.url(host or "127.0.0.1", port) + "/"
