@@ -43,7 +43,7 @@ def waited(client, job):
     """Waits as the client does, in a thread so that a wait without end fails the test."""
     thread = threading.Thread(target=client.wait_for_job, args=(job,), kwargs={"interval": PAUSE}, daemon=True)
     thread.start()
-    thread.join(60)
+    thread.join(120)
     assert not thread.is_alive(), client.get_job_status(job)
     return client.get_job_status(job)
 
@@ -151,7 +151,7 @@ def _our_own_client(portal, tmp_path):
     """`headrace` as a process: no Django in it, nothing but the API."""
     def headrace(*words, code=0, typed=b""):
         known = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path / "config"), "DJANGO_SETTINGS_MODULE": "nothing", "NO_COLOR": "1", "COLUMNS": "200"}
-        done = subprocess.run([sys.executable, "-m", "portal.cli", *words], cwd=ROOT, env=known, input=typed, capture_output=True, timeout=90)
+        done = subprocess.run([sys.executable, "-m", "portal.cli", *words], cwd=ROOT, env=known, input=typed, capture_output=True, timeout=180)
         assert done.returncode == code, (words, done.stdout, done.stderr)
         return done.stdout.decode(), done.stderr.decode()
 
