@@ -62,7 +62,8 @@ def amount(budget: Budget, value: Decimal | None) -> str:
 
 def exact(budget: Budget, value: Decimal) -> str:
     """An amount with four decimals, so that charges of small jobs are not all zero."""
-    return f"{settings.CURRENCY}{value:,.4f}" if budget.unit == Unit.MONEY else f"{value:,.4f} core-hours"
+    sign, plain = ("\u2212" if value < 0 else ""), f"{abs(value):,.4f}"
+    return f"{sign}{settings.CURRENCY}{plain}" if budget.unit == Unit.MONEY else f"{sign}{plain} core-hours"
 
 
 def figures(budget: Budget) -> Figures:

@@ -4,6 +4,7 @@
 import { make, whenAdded } from "./dom.js";
 import { colour } from "./charts.js";
 
+const LEGEND = 30; // pixels for the names of the lines, below the chart
 const DASHES = [[], [6, 3], [2, 3], [10, 3, 2, 3], [1, 2]];
 
 class Spend {
@@ -49,7 +50,7 @@ class Spend {
   options(series) {
     const axis = { stroke: colour("--ink-2"), font: "12px 'Inter Variable', sans-serif", ticks: { show: false }, grid: { stroke: colour("--line"), width: 1 }, gap: 6 };
     return {
-      width: this.host.clientWidth, height: this.host.clientHeight, padding: [10, 16, 0, 0], cursor: { y: false, points: { size: 6 } },
+      width: this.host.clientWidth, height: this.host.clientHeight - LEGEND, padding: [10, 16, 0, 0], cursor: { y: false, points: { size: 6 } },
       legend: { show: true, live: false },
       scales: { x: { time: true }, y: { range: (u, low, high) => [0, Math.max(high * 1.15, 0.01)] } },
       axes: [

@@ -1,0 +1,72 @@
+"""The pages of money, hardware, audit and queue, filled, in Chromium: axe finds no violation, nothing is wider than a phone."""
+
+from __future__ import annotations
+
+import os
+import re
+from decimal import Decimal
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from playwright.sync_api import expect
+from test_jobs_axe import LOOKS, browser_type_launch_args, shown, violations  # noqa: F401 (fixtures)
+
+from jobs import ledger
+from jobs.models import AuditEntry, Budget, Charge, Workload
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def signed(admin):
+    """A browser in which an admin is signed in: they see the most."""
+    client = Client()
+    client.force_login(admin)
+    return client
+
+
+@pytest.fixture
+def pages(admin, owner, wing, jobs, money):
+    """Addresses of pages that have something to show."""
+    now = timezone.now()
+    Budget.objects.filter(pk=money.pk).update(recurrence="month", grant=Decimal(1000), zone="Europe/Oslo", spent=Decimal(920))
+    ledger.schedule(money, now)
+    work = Workload.objects.filter(project=wing).first()
+    known = {"label": work.name, "attempt": 1, "cores": 8, "price": Decimal("0.05"), "start": now, "end": now, "made": now, "left": Decimal(80)}
+    for amount, software in (("5", "CalculiX"), ("3", "Shell")):
+        Charge.objects.create(budget=money, workload=work, amount=Decimal(amount), owner=owner, project=wing, coretype=work.coretype, software=software, **known)
+    ledger.adjust(money, Decimal("-20"), "a node was broken", admin, now)
+    ledger.notice(now)
+    AuditEntry.note(admin, "change coretype", work.coretype, "192.0.2.7", values={"price": ["0.1", "0.2"]})
+    queued = Workload.objects.filter(status="queued").first()
+    running = Workload.objects.filter(status="running").first()
+    code = work.coretype.code
+    return [
+        *(f"/budget/{money.pk}/", f"/budget/{money.pk}/edit/", f"/budget/{money.pk}/adjust/", f"/budget/{money.pk}/close/", "/budget/all/", "/budget/new/"),
+        *("/hardware/", "/hardware/coretypes/", f"/hardware/coretypes/{code}/edit/", "/hardware/import/", "/hardware/regions/new/", "/audit/"),
+        *(f"/jobs/{queued.public_id}/", f"/jobs/{running.public_id}/extend/"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_pages_have_no_violation_and_fit(shown, pages, look):  # noqa: F811
+    found = {}
+    for address in pages:
+        page, problems = shown(address, look)
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        if keep := os.environ.get("HEADRACE_SHOTS"):
+            page.screenshot(path=f"{keep}/{look}{address.replace('/', '-')}.png", full_page=True)
+        if wrong := [*violations(page), *problems, *([f"{wide} px too wide"] if wide > 0 else [])]:
+            found[address] = wrong
+        page.close()
+    assert found == {}
+
+
+def test_the_chart_of_spend_is_drawn(shown, pages):  # noqa: F811
+    page, problems = shown(pages[0], "light")
+    page.wait_for_selector("[data-spend] canvas")
+    assert "CalculiX" not in page.get_attribute("[data-spend] figure.plot > div", "aria-label")  # by person at first
+    page.select_option("[data-spend] select", "software")
+    expect(page.locator("[data-spend] figure.plot > div")).to_have_attribute("aria-label", re.compile("CalculiX 5.00"))
+    assert problems == []
