@@ -17,6 +17,7 @@ from django.core.checks import ERROR, run_checks
 from django.core.management import call_command
 from django.core.management.base import CommandParser
 from django.db import DatabaseError, connections
+from django.utils import timezone
 
 from portal import assets
 from portal.launch import Refusal, folders, options, ports, processes
@@ -94,7 +95,7 @@ class Command(options.OneLineCommand):
     def _warn(self, host: str, port: int) -> None:
         from portal.launch import former
 
-        if words := former.moved(folders.run(settings.DATA_DIR), former.address(host, port)):
+        if words := former.moved(folders.run(settings.DATA_DIR), former.address(host, port), timezone.now()):
             self.say(words)
         connections.close_all()
 
