@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.real_portal import Person, Portal, Work, history_is_whole, money_is_exact, until
 from tests.jobs.backends import slurm_daemons
 
-READY = "echo ready; trap 'echo saving; exit 3' TERM; while :; do sleep 0.1; done"
+READY = "echo ready; trap 'echo saving; sleep 1; exit 3' TERM; while :; do sleep 0.1; done"
 
 
 @pytest.fixture(scope="module")

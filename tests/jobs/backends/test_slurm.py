@@ -127,7 +127,7 @@ def test_destroy_in_the_middle_of_a_run_leaves_nothing(backend, portal, spec, zi
 
 
 def test_scancel_by_somebody_else_lets_the_command_save_and_is_told_as_such(slurm, backend, portal, spec, zipapp, token):
-    there = portal("trap 'echo saving; exit 0' TERM; echo ready; while :; do sleep 0.05; done")
+    there = portal("trap 'echo saving; sleep 1; exit 0' TERM; echo ready; while :; do sleep 0.05; done")
     backend.create(token, spec(portal=there.address, agent=zipapp))
     assert says(there, b"ready\n")
     slurm.ask("scancel", f"--name={token}")
