@@ -7,7 +7,7 @@ os.environ.setdefault("HEADRACE_DATA", tempfile.mkdtemp(prefix="headrace-test-")
 os.environ.setdefault("SECRET_KEY", "")
 
 from portal.settings import *  # noqa: E402, F403
-from portal.settings import BACKENDS, DATABASES, DATA_DIR, SQLITE  # noqa: E402
+from portal.settings import BACKENDS, DATA_DIR, DATABASES, SQLITE  # noqa: E402
 
 BACKENDS = {**BACKENDS, "fake": {"BACKEND": "jobs.backends.fake.Fake", "OPTIONS": {}}}
 if SQLITE:  # a file, so that threads of a test see the same database
