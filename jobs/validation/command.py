@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from . import programs, programs_named, ranks, solvers, syntax, text
-from .base import Finding, Request, error, mode_of, nearest, warning
+from .base import Finding, Request, Severity, error, mode_of, nearest, warning
 from .paths import check_read, check_written, spot
 from .plan import Plan, Step
 from .shebang import script_text
@@ -22,6 +23,9 @@ _OUTPUT_OPTIONS = {"-o", "--output", "-out", "--out", "-O", "--outdir", "--outpu
                    "--logfile", "-results", "--results"}  # fmt: skip
 _FILE = re.compile(r"[\w./+~-]*[\w-]\.[A-Za-z][\w]{0,9}$")
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
+LOOKERS = {"cat", "cut", "du", "file", "find", "grep", "head", "ls", "readlink", "sha256sum", "stat", "strings", "tail", "tr", "wc"}
+"""Programs that only look: a path outside may well be there on the node, so naming one is no reason to refuse the job."""
+_HOMES = ("/home/", "/Users/", "/root/")
 _CREATES = {"cp", "mv", "tee", "touch", "mkdir", "rsync", "install", "tar", "zip", "gzip"}
 
 
@@ -207,8 +211,17 @@ def _read(step: Step, word: str, verb: str) -> Iterator[Finding]:
     if word.startswith("~") or (step.cwd is None and not is_windows(word)):
         return
     found = check_read(step.tree, word, verb=verb, file=step.file, line=step.line, cwd=step.cwd)
+    if found and step.program in LOOKERS and _leads_out(step, word):
+        found = replace(found, severity=Severity.WARNING, message=f"{found.message[:-1]}; it may not be there.")
     if found:
         yield found
+
+
+def _leads_out(step: Step, word: str) -> bool:
+    """Whether a look goes to the node itself (/opt/data, a dot file): what is named like somebody's own file is not meant."""
+    if is_windows(word) or word.startswith(_HOMES):
+        return False
+    return word.startswith("/") or (step.path(word) is None and word.rpartition("/")[2].startswith("."))
 
 
 def _has_pattern(step: Step, word: str) -> bool:
