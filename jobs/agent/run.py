@@ -14,6 +14,8 @@ from .memory import Watch
 from .spool import STDOUT, Spool, limits
 
 SETTLE, POLITE = 0.3, 2.0  # seconds that leftovers of an ended command get: to end by themselves, to heed SIGTERM
+AGAIN = 1.0  # seconds until our own shell is signalled once more: bash may miss a signal that meets it between fork and wait
+TRAPS = ("trap", "eval", "source")  # words of a command that may give its shell a handler of its own
 LOOK, IDLE, REST = 0.02, 0.25, 2.0  # seconds between looks: at a tree that ends, at a spool, at nothing
 
 
@@ -28,6 +30,7 @@ class Run:
         self._hosts: List[str] = []
         self._ending = Ending(60.0)
         self._main, self._hook = 0, 0
+        self._shell, self._again_at = "", 0.0  # the last word of the shell's command line; when to signal it again
         self._by_hook = False  # the command was asked by its own stop command, its tree got no signal
         self._begun_at, self._ended_at = 0.0, 0.0
         self._ended: Optional[Dict[str, Any]] = None
@@ -78,6 +81,8 @@ class Run:
             self._ending.check(now)
         if self._ending.ask_now():
             self._ask()
+        if self._again_at and now >= self._again_at:
+            self._ask_shell_again()
         if self._ended or self._ending.kill_due(now):
             self._clear_up(now)
         return self.over
@@ -103,7 +108,9 @@ class Run:
     def _spawn(self, text: str) -> command.Child:
         env = command.environment(self._spec, self._config, self._hosts)
         assert self._spool is not None
-        return command.spawn(command.argv(self._spec, text, self._config), env, self._spool.fd, self._config)
+        words = command.argv(self._spec, text, self._config)
+        self._shell = self._shell or words[-1]
+        return command.spawn(words, env, self._spool.fd, self._config)
 
     def _ask(self) -> None:
         """The software's own stop command, else SIGTERM to all of the tree."""
@@ -122,9 +129,17 @@ class Run:
             self._log("the stop command failed (status %d): SIGTERM instead" % status)
             self._terminate(self.living())
 
+    def _ask_shell_again(self) -> None:
+        """Only our shell: what it started has either heeded the signal or is at work on its own end."""
+        self._again_at = 0.0
+        if not self._ended:
+            tree.signal_all([one for one in self.living() if tree.last_word(one.pid) == self._shell], signal.SIGTERM)
+
     def _terminate(self, processes: List[tree.Process]) -> None:
         tree.signal_all(processes, signal.SIGTERM)
         tree.signal_all(processes, signal.SIGCONT)  # what was stopped could not heed it
+        if not any(word in line for word in TRAPS for line in self._spec.get("commands", ())):
+            self._again_at = time.monotonic() + AGAIN
 
     def _main_ended(self, status: int, peak: int) -> None:
         number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None

@@ -83,6 +83,15 @@ def marked(token: str, uid: Optional[int] = None) -> List[Process]:
     return found
 
 
+def last_word(pid: int) -> str:
+    """The last word of its command line; "" if it has none or is gone."""
+    try:
+        with open("/proc/%d/cmdline" % pid, "rb") as file:
+            return file.read().rstrip(b"\0").split(b"\0")[-1].decode("utf-8", "surrogateescape")
+    except OSError:
+        return ""
+
+
 def in_cgroups(folders: Iterable[str]) -> Set[int]:
     """Pids listed by the cgroups, those below them too."""
     found: Set[int] = set()

@@ -23,6 +23,28 @@ def test_stop_reaches_what_ignores_sigterm(agent, portal, until):
     assert agent.processes() == []
 
 
+def test_a_shell_that_misses_the_signal_is_asked_again(agent, portal, until, tmp_path):
+    """As bash does that is just between fork and wait: here its first SIGTERM only leaves a mark."""
+    before = tmp_path / "before.sh"
+    before.write_text("trap '[ -e asked ] && exit 5; : > asked' TERM\n")
+    portal.spec.update(commands=["echo armed; while :; do sleep 0.05; done"], environment={"BASH_ENV": str(before)}, grace=600)
+    agent.start()
+    _started(portal, until)
+    portal.order(wish="stop", grace=600)
+    exit = agent.finished()
+    assert (exit["code"], exit["why"]) == (5, "wish")
+    assert agent.processes() == []
+
+
+def test_a_shell_with_a_trap_of_its_own_is_asked_once(agent, portal, until):
+    portal.spec.update(commands=["trap 'echo asked' TERM; echo armed; until grep -q asked log; do sleep 0.05; done 2>/dev/null"], grace=3)
+    agent.start()
+    _started(portal, until)
+    portal.order(wish="stop", grace=3)
+    agent.finished()
+    assert portal.log() == b"armed\nasked\n"
+
+
 def test_program_that_saves_and_exits_with_0_was_stopped(agent, portal, until):
     portal.spec["commands"] = ["trap 'echo saved; exit 0' TERM; echo armed; sleep 1000 & wait"]
     agent.start()
