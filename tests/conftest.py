@@ -54,3 +54,8 @@ def cloud():
     fake.misbehave()
     for token in list(fake.tokens()):
         fake.vanish(token)
+
+
+def pytest_collection_modifyitems(items):
+    """Browsers last: Playwright leaves an event loop running in the thread of the tests, in which nothing else can start one."""
+    items.sort(key=lambda item: "playwright" in getattr(item, "fixturenames", ()))

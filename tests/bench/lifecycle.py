@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,12 +75,29 @@ class Agents(threading.Thread):
                 time.sleep(0.005)
 
 
-def crank(over: threading.Event, codes: tuple[str, ...]) -> None:
+def crank() -> None:
+    """A worker: takes turns of every stage until it is ended."""
     from jobs import engine
 
-    while not over.is_set():
-        if not sum(engine.turn(code) for code in codes):
+    print("ready", flush=True)
+    while True:
+        if not sum(engine.turn(code) for code in ("queued", "validating", "starting", "running", "stopping")):
             time.sleep(0.002)
+
+
+@contextmanager
+def workers(count: int) -> Iterator[None]:
+    """So many worker processes that turn the crank."""
+    command = [sys.executable, __file__, "--crank"]
+    started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(count)]
+    try:
+        for worker in started:
+            next(line for line in worker.stdout if "ready" in line)
+        yield
+    finally:
+        for worker in started:
+            worker.terminate()
+            worker.wait()
 
 
 def engine_rate(count: int) -> float:
@@ -95,25 +115,22 @@ def engine_rate(count: int) -> float:
         [Workload(owner=owner, project=project, name=f"j{i}", coretype=kind, walltime=60) for i in range(count)]
     )
     Job.objects.bulk_create([Job(workload=work, software=version, commands=["true"]) for work in works])
-    over, agents = threading.Event(), Agents()
-    threads = [threading.Thread(target=crank, args=(over, codes), daemon=True) for codes in CRANKS]
-    start = time.perf_counter()
-    advance([Change(work, "queued") for work in works], timezone.now())
-    Workload.objects.filter(pk__in=[w.pk for w in works]).update(submitted=timezone.now())
-    for thread in [*threads, agents]:
-        thread.start()
-    ids = [work.pk for work in works]
-    while Workload.objects.filter(pk__in=ids).exclude(status="completed").exists():
-        time.sleep(0.02)
-    rate = count / (time.perf_counter() - start)
-    over.set()
+    agents = Agents()
+    agents.start()
+    with workers(WORKERS):
+        start = time.perf_counter()
+        now = timezone.now()
+        advance([Change(work, "queued", fields={"submitted": now}) for work in works], now)
+        ids = [work.pk for work in works]
+        while Workload.objects.filter(pk__in=ids).exclude(status="completed").exists():
+            time.sleep(0.02)
+        rate = count / (time.perf_counter() - start)
     agents.over.set()
-    for thread in [*threads, agents]:
-        thread.join()
+    agents.join()
     return rate
 
 
-CRANKS = (("queued", "validating", "starting", "running", "stopping"),)
+WORKERS = int(os.environ.get("BENCH_WORKERS", "2"))
 
 
 def main() -> None:
@@ -133,4 +150,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if "--crank" in sys.argv:
+        set_up()
+        crank()
     main()
