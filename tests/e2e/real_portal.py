@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 import shutil
 import signal
@@ -16,17 +15,14 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import httpx
 
+from tests.e2e.looking import PATIENCE, alive, carrying, until
+
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 120.0
-"""Seconds: the machine may be busy with other tests."""
 OVER = {"Completed", "Failed", "Stopped"}
 READ_BY_TESTS = ("DJANGO_SETTINGS_MODULE", "SECRET_KEY", "REDIS_URL", "DATABASE_URL", "PORTAL_URL", "AGENT_URL", "ALLOWED_HOSTS", "LOCAL_CORES")
 CONSOLE = """
@@ -43,33 +39,6 @@ for line in sys.stdin:
         error = repr(raised)
     print(json.dumps([out.getvalue(), error]), flush=True)
 """
-
-
-def until(true: Callable[[], Any], seconds: float = PATIENCE, pause: float = 0.05, tell: Callable[[], str] = str) -> Any:
-    """What `true` returns once that is anything; fails after `seconds`, with what there is to `tell`."""
-    deadline = time.monotonic() + seconds
-    while not (found := true()):
-        assert time.monotonic() < deadline, f"not within {seconds:.0f} s {tell()}"
-        time.sleep(pause)
-    return found
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
-def carrying(token: str) -> list[int]:
-    """Living processes whose environment names this cluster: its agent and its command."""
-    found, needle = [], f"HEADRACE_TOKEN={token}\0".encode()
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and alive(int(entry.name)):
-            with contextlib.suppress(OSError):
-                if needle in (entry / "environ").read_bytes() + b"\0":
-                    found.append(int(entry.name))
-    return found
 
 
 class Portal:
@@ -326,43 +295,3 @@ class Work:
         """Living processes of all its clusters."""
         tokens = self.portal.rows("select token from jobs_cluster where workload_id = ?", self.key)
         return [pid for (token,) in tokens for pid in carrying(token)]
-
-
-def nothing_left(works: Sequence[Work]) -> None:
-    """What must hold after every job: no process, no folder, no hold; one end; a history without a gap; money as used."""
-    portal = works[0].portal
-    for work in works:
-        assert work.processes == []
-        assert not list((portal.data / "clusters").glob(f"*{work.id}*"))
-        history_is_whole(work)
-        money_is_exact(work)
-
-
-def history_is_whole(work: Work) -> None:
-    moves = [(before, after) for before, after, *_ in work.events if before != after]
-    assert [before for before, _ in moves[1:]] == [after for _, after in moves[:-1]], moves
-    assert sum(after in {"completed", "failed", "stopped"} for _, after in moves) == 1, moves
-    assert moves[0] == ("draft", "queued")
-
-
-def money_is_exact(work: Work) -> None:
-    """Nothing held, and each cluster is paid to the second from its first hello to its confirmed release (a lost one to its
-    last sign of life)."""
-    assert work.portal.value("select count(*) from jobs_hold where workload_id = ? and released is null", work.key) == 0
-    clusters = work.portal.rows("select attempt, up, charged_until, released, exited, price, cores * nodes_wanted from jobs_cluster where workload_id = ?", work.key)
-    for attempt, up, paid, released, exited, price, cores in clusters:
-        spent = work.portal.value("select coalesce(sum(amount), 0) from jobs_charge where workload_id = ? and attempt = ?", work.key, attempt)
-        if up is None:
-            assert spent == 0
-            continue
-        seconds = math.ceil((datetime.fromisoformat(paid) - datetime.fromisoformat(up)).total_seconds())
-        assert spent == math.floor(price * cores * seconds / 3600 + 0.5)
-        assert paid <= max(released, up) and (exited is None or paid >= exited)
-
-
-def budgets_agree(portal: Portal) -> None:
-    """What stands in each budget is the sum of its charges and of its open holds, and a strict one is not exceeded."""
-    for id, amount, spent, held in portal.rows("select id, amount, spent, held from jobs_budget"):
-        assert spent == portal.value("select coalesce(sum(amount), 0) from jobs_charge where budget_id = ?", id)
-        assert held == portal.value("select coalesce(sum(amount), 0) from jobs_hold where budget_id = ? and released is null", id)
-        assert spent + held <= amount

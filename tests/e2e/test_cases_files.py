@@ -14,7 +14,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from tests.e2e.real_portal import nothing_left
+from tests.e2e.promises import nothing_left
 
 NAMES = ["mesh 1.inp", "Träger(2).inp", "数据.dat", "🚀.csv", "-rf", "a;touch pwned", "$(id).txt", '"q".txt', "100%.txt", "a#b?.txt", ".hidden", "'single'.txt", "x" * 255]
 MIB = 1 << 20

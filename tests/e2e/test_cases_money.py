@@ -6,7 +6,8 @@ import threading
 
 import pytest
 
-from tests.e2e.real_portal import Work, budgets_agree, nothing_left, until
+from tests.e2e.promises import budgets_agree, nothing_left
+from tests.e2e.real_portal import Work, until
 
 PRICE = 0.05
 

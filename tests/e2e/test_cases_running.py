@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.real_portal import alive, budgets_agree, nothing_left, until
+from tests.e2e.promises import budgets_agree, nothing_left
+from tests.e2e.real_portal import alive, until
 
 
 @pytest.fixture(scope="module", autouse=True)

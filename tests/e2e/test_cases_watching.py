@@ -14,7 +14,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from tests.e2e.real_portal import nothing_left
+from tests.e2e.promises import nothing_left
 
 LINES = b"".join(b"line %d\n" % number for number in range(1, 5001))
 BURST = 300_000

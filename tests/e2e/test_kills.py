@@ -18,7 +18,8 @@ from dataclasses import dataclass
 
 import httpx
 
-from tests.e2e.real_portal import Portal, Work, budgets_agree, nothing_left, until
+from tests.e2e.promises import budgets_agree, nothing_left
+from tests.e2e.real_portal import Portal, Work, until
 
 SEED = 20
 STAGES = ["queued", "validating", "starting", "running", "stopping", "completed"]

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.real_portal import Person, Portal, Work, history_is_whole, money_is_exact, until
+from tests.e2e.promises import history_is_whole, money_is_exact
+from tests.e2e.real_portal import Person, Portal, Work, until
 from tests.jobs.backends import slurm_daemons
 
 READY = "echo ready; trap 'echo saving; sleep 1; exit 3' TERM; while :; do sleep 0.1; done"
