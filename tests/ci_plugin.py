@@ -1,14 +1,15 @@
 """What CI asks of pytest beyond the README's command: nothing may be skipped, and a run of the tests with a database only.
 
 Loaded by `manage.py ci` with `-p tests.ci_plugin`. Skips for want of something in the kernel, which no package brings,
-are allowed and listed; so is the agent's run on an old Python that few machines have.
+are allowed and listed; so are the agent's run on an old Python that few machines have, and a part of the backends' contract
+that does not apply to one of them (a queue of its own, or none).
 """
 
 from __future__ import annotations
 
 import pytest
 
-KERNEL = ("kernel", "controller", "cgroup", "right to mount", "Python 3.6", "Python that every user may run")
+KERNEL = ("kernel", "controller", "cgroup", "right to mount", "Python 3.6", "Python that every user may run", "queue of its own")
 DATABASE = {"db", "transactional_db", "django_db_setup", "live_server"}
 
 
