@@ -25,7 +25,7 @@ _FILE = re.compile(r"[\w./+~-]*[\w-]\.[A-Za-z][\w]{0,9}$")
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 LOOKERS = {"cat", "cut", "du", "file", "find", "grep", "head", "ls", "readlink", "sha256sum", "stat", "strings", "tail", "tr", "wc"}
 """Programs that only look: a path outside may well be there on the node, so naming one is no reason to refuse the job."""
-_HOMES = ("/home/", "/Users/", "/root/")
+_HOMES = tuple(f"/{folder}/" for folder in ("home", "Users", "root"))
 _CREATES = {"cp", "mv", "tee", "touch", "mkdir", "rsync", "install", "tar", "zip", "gzip"}
 
 
