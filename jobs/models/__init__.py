@@ -4,7 +4,9 @@ from .alike import update_alike
 from .audit import AuditEntry
 from .budget import Budget, BudgetNotice, BudgetPeriod, Charge, Hold, Recurrence, Strictness, Unit
 from .catalogue import Coretype, PriceChange, Region, Software, SoftwareVersion
+from .change import Change, advance, touch
 from .cluster import Cluster, Node, Stray
+from .event import Event
 from .fields import MoneyField, micros
 from .file import StoredFile, Upload
 from .installation import Installation, Outage, Turn
@@ -12,7 +14,7 @@ from .job import Check, Job, JobInput, Tag
 from .project import Membership, Project
 from .request import Request
 from .token import ApiToken, Once, Scope
-from .workload import Change, Event, Workload, advance, touch
+from .workload import Workload
 
 __all__ = [
     "ApiToken",

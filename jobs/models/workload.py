@@ -1,12 +1,10 @@
 """What a user starts: a job or a workstation. One row holds where it stands, what is wished, and who works on it.
 
-`advance` is the only writer of `status`: table checked, compare-and-set on (id, status, lease), event in the same
-transaction, `changed` on commit. `wish` is written by people only, through the verbs below.
+`advance` (change.py) is the only writer of `status`; `wish` is written by people only, through the verbs below.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -19,6 +17,8 @@ from django.utils import timezone
 from .. import lifecycle
 from ..lifecycle import Wish
 from ..signals import announce
+from .change import Change, advance, touch
+from .event import Event
 from .installation import public_id
 from .roles import sees_all
 
@@ -227,100 +227,3 @@ class Workload(models.Model):
     def touch(self) -> None:
         """Facts about it have changed: next version, look at once."""
         touch([self.pk])
-
-
-class Event(models.Model):
-    """History: what happened, when, through whom. Stage times and the timeline come from here."""
-
-    workload = models.ForeignKey(Workload, models.CASCADE, related_name="events")
-    at = models.DateTimeField()
-    attempt = models.PositiveIntegerField(default=1)
-    before = models.CharField(max_length=12, blank=True)
-    after = models.CharField(max_length=12, blank=True)
-    source = models.CharField(max_length=10, help_text="user, engine, agent or backend")
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
-    reason = models.CharField(max_length=40, blank=True)
-    detail = models.TextField(blank=True)
-
-    class Meta:
-        ordering = ["pk"]
-        indexes = [models.Index(fields=["workload", "id"])]
-
-
-class Change:
-    """One wanted transition. `fields` are columns of the Workload that go with it, `detail` is for the event."""
-
-    __slots__ = ("detail", "fields", "reason", "to", "workload")
-
-    def __init__(self, workload: Workload, to: str, *, reason: str = "", detail: str = "", fields: dict[str, Any] | None = None) -> None:
-        self.workload, self.to, self.reason, self.detail, self.fields = workload, to, reason, detail, fields or {}
-
-
-def advance(changes: Iterable[Change], now: datetime, *, source: str = "engine", by: Any = None, lease: str = "") -> set[int]:
-    """Move workloads to their next status; the ids of those that really moved (somebody was faster with the others).
-
-    Rows that change alike share one UPDATE, so a burst costs a few statements and one commit.
-    Raises ValueError for a transition that the table does not have.
-    """
-    groups: dict[tuple[Any, ...], list[Change]] = {}
-    for change in changes:
-        old = change.workload.status
-        if not change.workload.table.allows(old, change.to):
-            raise ValueError(f"{change.workload.kind}: there is no way from {old} to {change.to}")
-        key = (old, change.to, tuple(sorted(change.fields.items(), key=lambda item: item[0])))
-        groups.setdefault(key, []).append(change)
-    moved: set[int] = set()
-    with transaction.atomic():
-        for (old, to, fields), group in groups.items():
-            moved |= _advance_group(group, old, to, dict(fields), now, source, by, lease)
-    return moved
-
-
-def _advance_group(
-    group: list[Change], old: str, to: str, fields: dict[str, Any], now: datetime, source: str, by: Any, lease: str
-) -> set[int]:
-    ids = [change.workload.pk for change in group]
-    rest = {"due": None, "ended": now} if to in lifecycle.REST_CODES else {"due": now}
-    values = {**rest, **fields, "status": to, "since": now, "version": F("version") + 1}
-    rows = Workload.objects.filter(pk__in=ids, status=old, lease=lease)
-    if len(ids) == 1:
-        moved = set(ids) if rows.update(**values) else set()
-    else:
-        moved = set(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
-        rows.filter(pk__in=moved).update(**values)
-    done = [change for change in group if change.workload.pk in moved]
-    Event.objects.bulk_create(
-        [
-            Event(
-                workload_id=c.workload.pk,
-                at=now,
-                attempt=fields.get("attempt", c.workload.attempt),
-                before=old,
-                after=to,
-                source=source,
-                by=by,
-                reason=c.reason,
-                detail=c.detail,
-            )
-            for c in done
-        ]
-    )
-    for change in done:
-        work = change.workload
-        for name, value in {**rest, **fields, "status": to, "since": now}.items():
-            setattr(work, name, value)
-        work.version += 1
-        announce(work.topic, version=work.version, due=True, status=to)
-    return moved
-
-
-def touch(ids: list[int], now: datetime | None = None, due: bool = True) -> None:
-    """Facts about these workloads have changed: next version, due at once (not if only people look), told after commit."""
-    now = now or timezone.now()
-    with transaction.atomic():
-        if len(ids) > 1:
-            list(Workload.objects.filter(pk__in=ids).order_by("pk").select_for_update().values_list("pk"))
-        Workload.objects.filter(pk__in=ids).update(version=F("version") + 1, **({"due": now} if due else {}))
-        rows = Workload.objects.filter(pk__in=ids).values_list("kind", "public_id", "version", "status")
-        for kind, public, version, status in rows:
-            announce(f"{kind}:{public}", version=version, due=due, status=status)

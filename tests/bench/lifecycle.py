@@ -105,7 +105,7 @@ def engine_rate(count: int) -> float:
     from django.utils import timezone
 
     from jobs.models import Job, Workload
-    from jobs.models.workload import Change, advance
+    from jobs.models.change import Change, advance
 
     owner = factories.user()
     project = factories.project(owner)

@@ -9,7 +9,7 @@ import pytest
 
 from jobs import backends, engine, gateway, lifecycle, rounds
 from jobs.models import Check, Event, Outage, Stray, Turn, Workload, advance
-from jobs.models.workload import Change
+from jobs.models.change import Change
 from jobs.stages import running
 from jobs.stages.base import wait
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from jobs import engine, ledger, lifecycle, rounds
 from jobs.books import due, seconds_between
 from jobs.models import Budget, Charge, Cluster, Hold, MoneyField, Workload, micros
-from jobs.models.workload import Change, advance
+from jobs.models.change import Change, advance
 
 
 def started(clock, **fields):
