@@ -5,12 +5,15 @@ from .audit import AuditEntry
 from .budget import Budget, BudgetNotice, BudgetPeriod, Charge, Hold, Recurrence, Strictness, Unit
 from .catalogue import Coretype, PriceChange, Region, Software, SoftwareVersion
 from .change import Change, advance, touch
+from .choice import Choice
 from .cluster import Cluster, Node, Stray
 from .event import Event
 from .fields import MoneyField, micros
 from .file import StoredFile, Upload
 from .installation import Installation, Outage, Turn
 from .job import Check, Job, JobInput, Tag
+from .limit import Limit
+from .pool import PoolState
 from .project import Membership, Project
 from .request import Request
 from .token import ApiToken, Once, Scope
@@ -26,6 +29,7 @@ __all__ = [
     "Change",
     "Charge",
     "Check",
+    "Choice",
     "Cluster",
     "Coretype",
     "Event",
@@ -33,11 +37,13 @@ __all__ = [
     "Installation",
     "Job",
     "JobInput",
+    "Limit",
     "Membership",
     "MoneyField",
     "Node",
     "Once",
     "Outage",
+    "PoolState",
     "PriceChange",
     "Project",
     "Recurrence",

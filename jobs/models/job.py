@@ -115,6 +115,8 @@ class Check(models.Model):
     files = models.PositiveIntegerField(default=0)
     taken = models.DateTimeField(null=True, help_text="Somebody is checking since")
     done = models.DateTimeField(null=True)
+    trial_of = models.ForeignKey(Job, models.SET_NULL, null=True, related_name="trials", help_text="Asked for to know whether an offer holds")
+    shape = models.JSONField(default=dict, help_text="What of that job would change")
 
     @property
     def errors(self) -> int:

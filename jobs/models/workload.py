@@ -69,6 +69,8 @@ class Workload(models.Model):
     gate_text = models.CharField(max_length=300, blank=True)
     gate_more = models.CharField(max_length=300, blank=True)
     gate_since = models.DateTimeField(null=True)
+    gate_else = models.JSONField(default=list, help_text="Why its other choices of hardware do not start either: name, code, sentence")
+    choice = models.PositiveSmallIntegerField(default=0, help_text="Place of the hardware that it took, if it has choices")
     made = models.DateTimeField(default=timezone.now)
     submitted = models.DateTimeField(null=True)
     ended = models.DateTimeField(null=True)
