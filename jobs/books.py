@@ -52,6 +52,11 @@ def beyond(budget: Budget) -> str:
     return f"beyond budget {budget.pk}"
 
 
+def last_moment(budget: Budget) -> datetime | None:
+    """Up to when it pays: a strict one until its end, a soft one for what runs as long as that takes."""
+    return budget.ends if budget.is_strict else None
+
+
 class Books:
     """Everything that the clusters' money needs, locked: clusters, then budgets, both in id order."""
 
@@ -116,7 +121,9 @@ class Account:
         cluster, now = self.cluster, self.books.now
         if cluster.up is None or cluster.settled:
             return False
-        if cluster.charged_until is None or now - cluster.charged_until >= STEP:
+        if cluster.charged_until is None:  # looked at from now on; a job shorter than STEP is one row, booked at its end
+            cluster.charged_until, self.changed = cluster.up, True
+        if now - cluster.charged_until >= STEP:
             self._charge(now)
         paid = [(hold, self._reach_ahead(hold)) for hold in self.holds]
         until = min((end for hold, end in paid if hold.budget.is_strict and end is not None), default=None)
@@ -140,25 +147,26 @@ class Account:
         return True
 
     def _charge(self, end: datetime) -> None:
-        """Book what is due until `end` and was not booked yet."""
+        """Book what is due until `end` and was not booked yet; what lies after the end of a strict budget is not its to pay."""
         cluster = self.cluster
         start = cluster.charged_until or cluster.up
         seconds = seconds_between(cluster.up, end)
         for hold in self.holds:
             hourly = rate(hold.budget, cluster.price, cluster.total_cores)
-            before = self.booked[hold.budget_id, ""] + self.booked[None, beyond(hold.budget)]
-            self._book(hold, due(hourly, seconds) - before, start, end)
+            own, others = self.booked[hold.budget_id, ""], self.booked[None, beyond(hold.budget)]
+            inside = due(hourly, seconds_between(cluster.up, min(end, last_moment(hold.budget) or end)))
+            self._book(hold, due(hourly, seconds) - own - others, max(ZERO, inside - own), start, end)
         if not self.holds:
             total = due(cluster.price * cluster.total_cores, seconds)
             self._write(None, total - self.booked[None, ""], start, end)
         cluster.charged_until, self.changed = end, True
 
-    def _book(self, hold: Hold, amount: Decimal, start: datetime, end: datetime) -> None:
-        """Take it from the hold, then from what is free; the rest of a strict budget is borne by the installation."""
+    def _book(self, hold: Hold, amount: Decimal, most: Decimal, start: datetime, end: datetime) -> None:
+        """Take it, at most `most`, from the hold, then from what is free; the rest of a strict budget is borne by the installation."""
         if amount <= 0:
             return
-        budget, from_hold = hold.budget, min(amount, hold.amount)
-        free = amount - from_hold
+        budget, from_hold = hold.budget, min(amount, most, hold.amount)
+        free = min(amount, most) - from_hold
         if budget.is_strict:
             free = min(free, max(ZERO, budget.left))
         self.books.move(budget, spent=from_hold + free, held=-from_hold)
@@ -203,8 +211,9 @@ class Account:
             return None
         until = self._until(hold, hourly)
         if until - self.books.now < AHEAD and self.cluster.releasing is None and hold.budget.active:
-            wanted = due(hourly, HOUR)
-            amount = min(wanted, max(ZERO, hold.budget.left)) if hold.budget.is_strict else wanted
+            amount = due(hourly, HOUR)
+            if hold.budget.is_strict:
+                amount = max(ZERO, min(amount, hold.budget.left, self._until_its_end(hold, hourly)))
             self.books.move(hold.budget, held=amount)
             hold.amount += amount
             self.changed = self.changed or amount > 0
@@ -212,4 +221,13 @@ class Account:
         return until
 
     def _until(self, hold: Hold, hourly: Decimal) -> datetime:
-        return (self.cluster.charged_until or self.cluster.up) + timedelta(seconds=int(hold.amount * HOUR / hourly))
+        paid = self._paid() + timedelta(seconds=int(hold.amount * HOUR / hourly))
+        return min(paid, last_moment(hold.budget) or paid)
+
+    def _until_its_end(self, hold: Hold, hourly: Decimal) -> Decimal:
+        """What this hold may still grow by before it reaches past the end of its budget."""
+        last = last_moment(hold.budget)
+        return due(hourly, HOUR) if last is None else due(hourly, seconds_between(self._paid(), last)) - hold.amount
+
+    def _paid(self) -> datetime:
+        return self.cluster.charged_until or self.cluster.up

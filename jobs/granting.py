@@ -6,7 +6,7 @@ nothing that was booked is ever changed, a refund is a row of its own.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -17,10 +17,15 @@ from . import lifecycle
 from .books import ZERO
 from .models import Budget, BudgetNotice, BudgetPeriod, Charge, Event, Hold, Workload
 from .models.fields import LARGEST, rounded
+from .paying import moment_of
 from .periods import period_at
 
 FULL = 100
 """Percent; a soft budget that is past it is told to the jobs that run on it."""
+END = 0
+"""Percent of the notice that the last day of a budget comes; its period is the day."""
+NEAR = timedelta(days=1)
+"""So long before its end people and what runs on it are told."""
 
 
 class Refused(ValueError):
@@ -88,12 +93,11 @@ def begin_periods(now: datetime) -> int:
 
 
 def notice(now: datetime) -> list[BudgetNotice]:
-    """Thresholds that were passed and not told yet in this period; a soft budget past its limit tells what runs on it."""
+    """Thresholds that were passed, and ends that come near, each told once; what runs on the budget is told too."""
     told = set(BudgetNotice.objects.values_list("budget", "period", "percent"))
     found = []
     for budget in Budget.objects.filter(active=True, amount__gt=ZERO):
-        key = period_key(budget, now)
-        for percent in passed(budget):
+        for key, percent in _to_tell(budget, now):
             if (budget.pk, key, percent) not in told and (made := _tell(budget, key, percent, now)):
                 found.append(made)
     return found
@@ -111,6 +115,11 @@ def period_key(budget: Budget, now: datetime) -> str:
 
 def locked(budget: Budget) -> Budget:
     return Budget.objects.select_for_update().get(pk=budget.pk)
+
+
+def end_key(budget: Budget) -> str:
+    """The period of the notice of its end; another end is told anew."""
+    return f"end {budget.ends:%y%m%d %H%M}"
 
 
 # --- private ----------------------------------------------------------------------------------------------------------
@@ -139,19 +148,35 @@ def _begin(pk: int, now: datetime) -> bool:
     return True
 
 
+def _to_tell(budget: Budget, now: datetime) -> list[tuple[str, int]]:
+    """Period and percent of every notice that is due."""
+    key = period_key(budget, now)
+    due = [(key, percent) for percent in passed(budget)] if not budget.ended(now) else []
+    near = budget.ends is not None and budget.ends - NEAR <= now < budget.ends
+    return [*due, (end_key(budget), END)] if near else due
+
+
 def _tell(budget: Budget, key: str, percent: int, now: datetime) -> BudgetNotice | None:
     with transaction.atomic():
         made, new = BudgetNotice.objects.get_or_create(budget=budget, period=key, percent=percent, defaults={"at": now})
-        if new and percent == FULL and not budget.is_strict:
-            _warn_running(budget, now)
+        if new and (text := _said_to_running(budget, percent)):
+            _warn_running(budget, text, now)
     return made if new else None
 
 
-def _warn_running(budget: Budget, now: datetime) -> None:
+def _said_to_running(budget: Budget, percent: int) -> str:
+    if percent == END:
+        strict, soft = "what still runs on it is stopped before, in time to be saved", "this goes on then, nothing new starts on it"
+        then = strict if budget.is_strict else soft
+        return f"Budget {budget.name} ends {moment_of(budget, budget.ends)}: {then}."
+    used_up = percent == FULL and not budget.is_strict
+    return f"Budget {budget.name} is used up. It is soft: this goes on, nothing new starts on it." if used_up else ""
+
+
+def _warn_running(budget: Budget, text: str, now: datetime) -> None:
     """A line in the history of every job that runs on it."""
     living = Hold.objects.filter(budget=budget, released__isnull=True).values("workload")
     works = list(Workload.objects.filter(pk__in=living, status__in=lifecycle.ACTIVE_CODES))
-    text = f"Budget {budget.name} is used up. It is soft: this goes on, nothing new starts on it."
     said = {"at": now, "source": "engine", "reason": "budget-warning", "detail": text}
     Event.objects.bulk_create([Event(workload=w, attempt=w.attempt, before=w.status, after=w.status, **said) for w in works])
     Workload.objects.filter(pk__in=[work.pk for work in works]).update(version=F("version") + 1)

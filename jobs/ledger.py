@@ -3,18 +3,16 @@
 Rules. Amounts are Decimals with six decimals, half up, applied to the total of a cluster and never to its parts: a charge
 is (what is due until now) minus (what was booked before), so splitting time never changes a sum. A started second counts.
 Clusters are locked first, then budgets, both in id order, so two sides can never deadlock. A strict budget is never
-exceeded; what a stop and a late release cost beyond it is booked to the installation (budget None). See books.py;
-what people and the calendar do to a budget is in granting.py.
+exceeded, nor used after its end; what a stop and a late release cost beyond it is booked to the installation (budget
+None). See books.py; what people and the calendar do to a budget is in granting.py, what must pay for a start in paying.py.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet, Sum
@@ -23,22 +21,16 @@ from .books import AHEAD, STEP, ZERO, Books, due, money, rate, seconds_between
 from .granting import Refused, adjust, begin_periods, notice, opened, period_key, schedule, set_limit
 from .models import Budget, Cluster, Coretype, Hold, Outage, Unit, Workload
 from .models.fields import rounded
+from .paying import Purse, Short, budgets_for, everybody_runs_unpaid, may_run_unpaid, moment_of, nobody_pays, short_of, why_unusable
 
 __all__ = [
-    "Cost", "Purse", "Refused", "Short", "adjust", "begin_periods", "budgets_for", "cost", "due", "end_of_billing", "first_hour",
-    "meter", "notice", "opened", "period_key", "rate", "release_holds", "schedule", "set_limit", "settle", "short_of",
+    "Cost", "Purse", "Refused", "Short", "adjust", "begin_periods", "budgets_for", "cost", "due", "end_of_billing", "everybody_runs_unpaid",
+    "first_hour", "may_run_unpaid", "meter", "moment_of", "nobody_pays", "notice", "opened", "period_key", "rate", "release_holds",
+    "schedule", "set_limit", "settle", "short_of", "why_unusable",
 ]  # fmt: skip
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
-def budgets_for(owner: Any, project: Any) -> list[Budget]:
-    """Every budget that must allow it: the member's, the project's, the organization's, in id order."""
-    target = Q(member=owner) | Q(member__isnull=True, project__isnull=True)
-    if project is not None:
-        target |= Q(project=project)
-    return list(Budget.objects.filter(target).order_by("pk"))
-
-
 def first_hour(coretype: Coretype, nodes: int, cores: int, economy: bool = False) -> Decimal:
     """Money for the first hour; what must be free before a job starts."""
     return rounded(coretype.price_of(economy) * nodes * cores)
@@ -74,71 +66,6 @@ def _spent(cluster: Cluster, end: datetime | None) -> Decimal:
     if cluster.up is None or end is None:
         return ZERO
     return due(cluster.price * cluster.total_cores, seconds_between(cluster.up, end))
-
-
-# --- hold -------------------------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Short:
-    """Why a workload cannot be paid: this budget needs more than it has free."""
-
-    budget: Budget
-    needed: Decimal
-
-
-def short_of(budget: Budget, workload: Workload) -> bool:
-    """Whether this budget, as it was loaded, cannot pay the first hour."""
-    return not budget.active or budget.left < rounded(rate(budget, workload.price, workload.total_cores))
-
-
-class Purse:
-    """The budgets of many workloads, locked for one transaction: what is free in each while starts are decided."""
-
-    def __init__(self, workloads: Sequence[Workload]) -> None:
-        self.budgets = list(Budget.objects.filter(_targets(workloads)).select_for_update().order_by("pk"))
-        self.left = {budget.pk: budget.left for budget in self.budgets}
-        self.holds: list[Hold] = []
-        self._known: dict[tuple[int, int | None], list[Budget]] = {}
-
-    def of(self, workload: Workload) -> list[Budget]:
-        key = workload.owner_id, workload.project_id
-        if key not in self._known:
-            self._known[key] = [budget for budget in self.budgets if _applies(budget, workload)]
-        return self._known[key]
-
-    def short(self, workload: Workload) -> Short | None:
-        """The first budget that cannot pay the first hour of it, or None."""
-        for budget in self.of(workload):
-            needed = rounded(rate(budget, workload.price, workload.total_cores))
-            if not budget.active or self.left[budget.pk] < needed:
-                return Short(budget, needed)
-        return None
-
-    def hold(self, workload: Workload, now: datetime) -> None:
-        """Reserve the first hour; `write` puts it down."""
-        for budget in self.of(workload):
-            needed = rounded(rate(budget, workload.price, workload.total_cores))
-            self.left[budget.pk] -= needed
-            self.holds.append(Hold(budget=budget, workload=workload, attempt=workload.attempt, amount=needed, made=now))
-
-    def write(self) -> None:
-        sums: dict[int, Decimal] = defaultdict(lambda: ZERO)
-        for hold in self.holds:
-            sums[hold.budget_id] += hold.amount
-        for pk, amount in sorted(sums.items()):
-            Budget.objects.filter(pk=pk).update(held=F("held") + money(amount))
-        Hold.objects.bulk_create(self.holds)
-
-
-def _targets(workloads: Sequence[Workload]) -> Q:
-    owners = {work.owner_id for work in workloads}
-    projects = {work.project_id for work in workloads if work.project_id}
-    return Q(member__isnull=True, project__isnull=True) | Q(member__in=owners) | Q(project__in=projects)
-
-
-def _applies(budget: Budget, workload: Workload) -> bool:
-    if budget.member_id:
-        return budget.member_id == workload.owner_id
-    return budget.project_id is None or budget.project_id == workload.project_id
 
 
 # --- charge and release -----------------------------------------------------------------------------------------------

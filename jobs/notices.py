@@ -14,7 +14,9 @@ from django.contrib.auth.models import User
 from django.core.mail import send_mail
 from django.db.models import Q, QuerySet
 
+from .granting import END
 from .models import Budget, BudgetNotice
+from .paying import moment_of
 
 log = logging.getLogger(__name__)
 
@@ -46,9 +48,12 @@ def _mail(notice: BudgetNotice, now: datetime) -> bool:
         return False
     budget = notice.budget
     sums = f"{budget.spent:,.2f} spent, {budget.held:,.2f} held of {budget.amount:,.2f}"
-    text = f"Budget {budget.name} has passed {notice.percent} %: {sums}."
+    subject, text = f"{budget.name}: {notice.percent} % used", f"Budget {budget.name} has passed {notice.percent} %: {sums}."
+    if notice.percent == END:
+        when = moment_of(budget, budget.ends)
+        subject, text = f"{budget.name}: ends {when}", f"Budget {budget.name} ends {when}: {sums}. What is left then is of no use any more."
     try:
-        send_mail(f"{budget.name}: {notice.percent} % used", text, None, list(told(budget).values_list("email", flat=True)))
+        send_mail(subject, text, None, list(told(budget).values_list("email", flat=True)))
     except OSError as error:
         log.warning("no mail about budget %s: %s", budget.pk, error)
         BudgetNotice.objects.filter(pk=notice.pk).update(mailed=None)

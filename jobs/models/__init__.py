@@ -10,7 +10,7 @@ from .cluster import Cluster, Node, Stray
 from .event import Event
 from .fields import MoneyField, micros
 from .file import StoredFile, Upload
-from .installation import Installation, Outage, Turn
+from .installation import Installation, Outage, Turn, Unpaid
 from .job import Check, Job, JobInput, Tag
 from .limit import Limit
 from .pool import PoolState
@@ -57,6 +57,7 @@ __all__ = [
     "Tag",
     "Turn",
     "Unit",
+    "Unpaid",
     "Upload",
     "Workload",
     "advance",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from decimal import Decimal
 from zoneinfo import available_timezones
 
@@ -60,6 +61,8 @@ class Budget(models.Model):
     grant = MoneyField(default=Decimal(0), help_text="What every period begins with")
     carry = models.BooleanField(default=False, help_text="What is left goes over to the next period")
     turns = models.DateTimeField(null=True, blank=True, editable=False, help_text="The period ends here")
+    begins = models.DateTimeField(null=True, blank=True, editable=False, help_text="Of use from here on; empty: at once")
+    ends = models.DateTimeField(null=True, blank=True, editable=False, help_text="Of use up to here; empty: until it is used up")
     thresholds = models.JSONField(default=usual_thresholds, blank=True, help_text="Percent of the limit at which people are told")
     active = models.BooleanField(default=True)
     made = models.DateTimeField(auto_now_add=True)
@@ -74,6 +77,7 @@ class Budget(models.Model):
             models.CheckConstraint(
                 condition=~Q(strictness="strict") | Q(amount__gte=F("spent") + F("held")), name="strict_is_never_exceeded"
             ),
+            models.CheckConstraint(condition=Q(begins=None) | Q(ends=None) | Q(ends__gt=F("begins")), name="budget_ends_after_it_begins"),
         ]
 
     def __str__(self) -> str:
@@ -87,6 +91,19 @@ class Budget(models.Model):
     @property
     def is_strict(self) -> bool:
         return self.strictness == Strictness.STRICT
+
+    @property
+    def target(self) -> tuple[int | None, int | None]:
+        """Whose it is: ids of the member and of the project; neither is the organization."""
+        return self.member_id, self.project_id
+
+    def early(self, now: datetime) -> bool:
+        """Whether its first day is still to come."""
+        return self.begins is not None and now < self.begins
+
+    def ended(self, now: datetime) -> bool:
+        """Whether its last day is over."""
+        return self.ends is not None and now >= self.ends
 
 
 class BudgetPeriod(models.Model):

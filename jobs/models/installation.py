@@ -18,11 +18,19 @@ def public_id(length: int = 6) -> str:
     return "".join(secrets.choice(LETTERS) for _ in range(length))
 
 
+class Unpaid(models.TextChoices):
+    """Who may run what no budget pays for."""
+
+    ADMINS = "admins", "Admins only, as soon as there is any budget"
+    EVERYBODY = "everybody", "Everybody"
+
+
 class Installation(models.Model):
     """Made once and kept: its code marks every cluster that belongs to this database."""
 
     code = models.CharField(max_length=8, unique=True)
     made = models.DateTimeField(auto_now_add=True)
+    unpaid = models.CharField(max_length=12, choices=Unpaid, default=Unpaid.ADMINS, help_text="Who may run what no budget pays for")
 
     @classmethod
     @cache
@@ -30,6 +38,16 @@ class Installation(models.Model):
         """The code, made at the first call ever; asked for once a process."""
         row = cls.objects.order_by("pk").first() or cls.objects.get_or_create(pk=1, defaults={"code": "hr" + secrets.token_hex(2)})[0]
         return row.code
+
+    @classmethod
+    def who_runs_unpaid(cls) -> Unpaid:
+        row = cls.objects.order_by("pk").values_list("unpaid", flat=True).first()
+        return Unpaid(row) if row else Unpaid.ADMINS
+
+    @classmethod
+    def let_run_unpaid(cls, who: Unpaid) -> None:
+        cls.code_of_this()
+        cls.objects.update(unpaid=who)
 
 
 class Turn(models.Model):

@@ -126,8 +126,8 @@ def _budget_gate(work: Workload, purse: ledger.Purse) -> Waiting | None:
     if short is None:
         return None
     budget = short.budget
-    if not budget.active:
-        return Waiting("budget", f"Budget {budget.name} is closed; ask its owner", never=True)
+    if budget is None or short.why:
+        return Waiting("budget", short.why, never=short.never)
     left = purse.left[budget.pk]
     more = f"Price {work.price.normalize():f} per core-hour, {cores_of(work.total_cores)}"
     sentence = f"Needs {amount_of(budget, short.needed)} for the first hour; {amount_of(budget, left)} free in {budget.name}"

@@ -40,7 +40,7 @@ def _pass(queue: Sequence[Workload], capacities: dict[str, dict[str, capacity.ba
     gone = {step.work.pk for step in over}
     rest = [work for work in queue if work.pk not in gone]
     lines = scheduling.lines_of([work.coretype for work in queue], capacities)
-    purse = ledger.Purse(rest)
+    purse = ledger.Purse(rest, now)
     decision = scheduling.decide(rest, lambda kind: capacity.pool_of(kind, capacities), lines, purse, now)
     for work in rest:
         why = decision.waits.get(work.pk)
