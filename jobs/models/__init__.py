@@ -1,5 +1,6 @@
 """The tables of the domain, a file a noun."""
 
+from .account import ACCOUNT, Account
 from .alike import update_alike
 from .audit import AuditEntry
 from .budget import Budget, BudgetNotice, BudgetPeriod, Charge, Hold, Recurrence, Strictness, Unit
@@ -20,6 +21,8 @@ from .token import ApiToken, Once, Scope
 from .workload import Workload
 
 __all__ = [
+    "ACCOUNT",
+    "Account",
     "ApiToken",
     "Scope",
     "AuditEntry",
