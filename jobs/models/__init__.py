@@ -11,6 +11,7 @@ from .cluster import Cluster, Node, Stray
 from .event import Event
 from .fields import MoneyField, micros
 from .file import StoredFile, Upload
+from .installed import Installed, Look
 from .installation import Installation, Outage, Turn, Unpaid
 from .job import Check, Job, JobInput, Tag
 from .limit import Limit
@@ -38,8 +39,10 @@ __all__ = [
     "Event",
     "Hold",
     "Installation",
+    "Installed",
     "Job",
     "JobInput",
+    "Look",
     "Limit",
     "Membership",
     "MoneyField",

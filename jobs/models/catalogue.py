@@ -138,6 +138,7 @@ class Software(models.Model):
     command = models.TextField(blank=True, help_text="Template of the launch command")
     streams = models.JSONField(default=dict, blank=True)
     stop_command = models.TextField(blank=True)
+    detection = models.JSONField(default=dict, blank=True, help_text="How its version is told: a command and a pattern with one group")
     grace = models.PositiveIntegerField(default=60, help_text="Seconds between the stop signal and the kill")
     order = models.PositiveIntegerField(default=100)
     active = models.BooleanField(default=True)

@@ -67,11 +67,13 @@ class Job(models.Model):
         )
         return copy
 
-    def check_key(self, uses: Sequence[JobInput]) -> str:
-        """One key for the same bytes, command and size: a finished check of one job serves every other like it."""
+    def check_key(self, uses: Sequence[JobInput], installed: str | None = None) -> str:
+        """One key for the same bytes, command and size: a finished check of one job serves every other like it.
+        `installed`: what a look at the hardware found of its software."""
         inputs = [[use.name, use.file.sha256, use.unpack] for use in uses]
         work = self.workload
         facts = [self.software_id, self.commands, self.environment, inputs, work.nodes, work.cores, work.coretype_id]
+        facts += [] if installed is None else [installed]
         return hashlib.sha256(json.dumps(facts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -115,7 +117,9 @@ class Check(models.Model):
     files = models.PositiveIntegerField(default=0)
     taken = models.DateTimeField(null=True, help_text="Somebody is checking since")
     done = models.DateTimeField(null=True)
-    trial_of = models.ForeignKey(Job, models.SET_NULL, null=True, related_name="trials", help_text="Asked for to know whether an offer holds")
+    trial_of = models.ForeignKey(
+        Job, models.SET_NULL, null=True, related_name="trials", help_text="Asked for to know whether an offer holds"
+    )
     shape = models.JSONField(default=dict, help_text="What of that job would change")
 
     @property
