@@ -15,7 +15,7 @@ from django.db.models import F
 
 from . import lifecycle
 from .books import ZERO
-from .models import Budget, BudgetNotice, BudgetPeriod, Charge, Event, Hold, Workload
+from .models import Budget, BudgetNotice, BudgetPeriod, Charge, Event, Hold, Workload, telling
 from .models.fields import LARGEST, rounded
 from .paying import moment_of
 from .periods import period_at
@@ -159,6 +159,8 @@ def _to_tell(budget: Budget, now: datetime) -> list[tuple[str, int]]:
 def _tell(budget: Budget, key: str, percent: int, now: datetime) -> BudgetNotice | None:
     with transaction.atomic():
         made, new = BudgetNotice.objects.get_or_create(budget=budget, period=key, percent=percent, defaults={"at": now})
+        if new:
+            telling.of_notice(made)
         if new and (text := _said_to_running(budget, percent)):
             _warn_running(budget, text, now)
     return made if new else None

@@ -19,6 +19,7 @@ from .pool import PoolState
 from .project import Membership, Project
 from .request import Request
 from .token import ApiToken, Once, Scope
+from .webhook import Webhook, WebhookDelivery
 from .workload import Workload
 
 __all__ = [
@@ -65,6 +66,8 @@ __all__ = [
     "Unit",
     "Unpaid",
     "Upload",
+    "Webhook",
+    "WebhookDelivery",
     "Workload",
     "advance",
     "micros",

@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from .. import lifecycle
 from ..signals import announce
+from . import telling
 from .event import Event
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def _advance_group(
         moved = set(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
         rows.filter(pk__in=moved).update(**values)
     done = [change for change in group if change.workload.pk in moved]
-    Event.objects.bulk_create(
+    events = Event.objects.bulk_create(
         [
             Event(
                 workload_id=c.workload.pk,
@@ -81,6 +82,7 @@ def _advance_group(
             for c in done
         ]
     )
+    telling.of_events(events, [change.workload for change in done])
     for change in done:
         work = change.workload
         for name, value in {**rest, **fields, "status": to, "since": now}.items():
