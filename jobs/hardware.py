@@ -37,6 +37,8 @@ class Kind:
     queued: int
     usual: tuple[float, float] | None
     """Seconds that Starting Cluster takes here, for 8 of 10."""
+    old: datetime | None = None
+    """When the backend told its figures, if it has not answered for a while."""
 
     @property
     def others(self) -> int:
@@ -77,13 +79,9 @@ class Totals:
 
 
 def kinds() -> list[Kind]:
-    """Every coretype that is offered, in the order of the catalogue. Asks the backends: never in a transaction."""
+    """Every coretype that is offered, in the order of the catalogue."""
     coretypes = list(Coretype.objects.filter(active=True).select_related("region"))
-    try:
-        occupied = scheduling.occupancy()
-    except (backends.TryAgain, backends.Refused) as error:
-        log.warning("a backend does not say what is free: %s", error)
-        occupied = {}
+    occupied = scheduling.occupancy()
     nothing = scheduling.Occupancy(None, 0, None, 0)
     running = _running_cores()
     return [_kind(kind, occupied.get(kind.pk, nothing), running) for kind in coretypes]
@@ -164,7 +162,7 @@ def _running_cores() -> dict[int, int]:
 def _kind(coretype: Coretype, room: scheduling.Occupancy, running: dict[int, int]) -> Kind:
     runs = running.get(coretype.pk, 0)
     usual = history.usual(coretype.pk, lifecycle.STARTING)
-    return Kind(coretype, room.total, room.free, runs, max(0, room.busy - runs), room.queued, usual)
+    return Kind(coretype, room.total, room.free, runs, max(0, room.busy - runs), room.queued, usual, room.old)
 
 
 def _about(name: str) -> About:
@@ -177,11 +175,6 @@ def _about(name: str) -> About:
 
 def _pools() -> tuple[int, int | None]:
     """Cores held and cores there are, over all pools; the second None if a pool does not say."""
-    coretypes = list(Coretype.objects.filter(active=True))
-    try:
-        rooms = capacity.rooms(coretypes, capacity.snapshot(kind.backend for kind in coretypes)).values()
-    except (backends.TryAgain, backends.Refused):
-        held = Workload.objects.filter(status__in=lifecycle.STARTED_CODES).aggregate(sum=Sum(F("nodes") * F("cores")))["sum"]
-        return held or 0, None
+    rooms = capacity.rooms(Coretype.objects.filter(active=True), capacity.noted()).values()
     known = [room.total for room in rooms if room.total is not None]
     return sum(room.held for room in rooms), sum(known) if len(known) == len(rooms) else None

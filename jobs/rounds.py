@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Count
 from django.utils import timezone
 
-from . import backends, ends, engine, ledger, lifecycle, notices, requests
+from . import backends, ends, engine, gauging, ledger, lifecycle, notices, requests
 from .models import Cluster, Installation, Outage, Stray, Turn, Workload, touch
 from .signals import announce
 
@@ -21,6 +21,7 @@ POLLED = ("pk", "workload_id", "backend", "token", "asked", "seen", "absent", "t
 AWAY = 30.0
 """A sweep that comes later than this after the one before means that the portal was away."""
 QUEUE_EVERY = 5.0
+CAPACITY_EVERY = 5.0
 
 
 def sweep(now: datetime | None = None) -> int:
@@ -47,10 +48,15 @@ def due_queues(now: datetime) -> list[str]:
 
 # --- poll -------------------------------------------------------------------------------------------------------------
 def poll(now: datetime | None = None) -> int:
-    """Ask every backend how its living clusters stand: one call for all of them. How many facts changed."""
+    """Ask every backend how its living clusters stand: one call for all of them. How many facts changed.
+
+    Less often also what it has, for the pages.
+    """
     moment = now or timezone.now()
     if not Turn.take("poll", moment, 2.0):
         return 0
+    if Turn.take("capacity", moment, CAPACITY_EVERY):
+        gauging.write(moment)
     living: dict[str, list[Any]] = defaultdict(list)
     rows = Cluster.objects.filter(released__isnull=True, releasing__isnull=True, saved__isnull=True)
     for cluster in rows.values_list(*POLLED, named=True):  # plain values: thousands are looked at and few change

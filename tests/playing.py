@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from jobs import capacity, engine, gateway, lifecycle, logs, rounds, tokens
+from jobs import engine, gateway, gauging, lifecycle, logs, rounds, tokens
 from jobs.models import Cluster, Turn, Workload
 
 
@@ -26,9 +26,15 @@ class Clock:
 
 
 def turn_all(clock: Clock, codes: tuple[str, ...] = ("queued", "validating", "starting", "running", "stopping")) -> None:
-    capacity.forget()
+    look(clock)
     for code in codes:
         engine.turn(code, clock())
+
+
+def look(clock: Clock) -> None:
+    """What the poll does: ask the backends what they have, afresh."""
+    gauging.forget()
+    gauging.write(clock())
 
 
 def callers(work: Workload) -> list[gateway.Caller]:

@@ -17,7 +17,7 @@ RECENT = 200
 
 def expected_start(workload: Workload, now: datetime) -> tuple[datetime | None, datetime | None]:
     """Earliest and latest start of a queued workload, by what runs, what stands before it, and how long such jobs took."""
-    capacities = capacity.snapshot([workload.coretype.backend])
+    capacities = capacity.noted()
     pool = capacity.pool_of(workload.coretype, capacities)
     room = lines_of([workload.coretype], capacities)[pool].room
     if room.free is None or workload.gate in ("budget", "coretype"):
@@ -41,7 +41,7 @@ def past(coretype_id: int) -> list[float]:
     return [(ended - went).total_seconds() / max(1.0, (until - went).total_seconds()) for went, ended, until in times if until]
 
 
-def _running(pool: Pool, capacities: dict[str, dict[str, capacity.backends.Capacity]]) -> list[forecast.Runs]:
+def _running(pool: Pool, capacities: capacity.Capacities) -> list[forecast.Runs]:
     kinds = Coretype.objects.in_bulk()
     began = dict(Cluster.objects.filter(released__isnull=True).values_list("workload_id", "went"))
     rows = Workload.objects.filter(status__in=lifecycle.STARTED_CODES).values_list("pk", "coretype", "nodes", "cores", "since", "walltime")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
+from django.utils import timezone
 
 from .. import capacity, ledger, lifecycle
 from ..models import Coretype, Workload
@@ -62,18 +63,23 @@ def _amount_money(workload: Workload) -> str:
 
 @dataclass(frozen=True)
 class Occupancy:
-    """Cores of a coretype's pool and what the coretype's own work takes of it; None: the backend could not be asked."""
+    """Cores of a coretype's pool and what the coretype's own work takes of it; None: the backend has never told.
+
+    `old`: when the backend told them, if it has not answered for a while.
+    """
 
     total: int | None
     busy: int
     free: int | None
     queued: int
+    old: datetime | None = None
 
 
-def occupancy() -> dict[int, Occupancy]:
-    """By coretype id. Calls the backends."""
+def occupancy(now: datetime | None = None) -> dict[int, Occupancy]:
+    """By coretype id, as the backends told the engine last."""
+    now = now or timezone.now()
     coretypes = list(Coretype.objects.all())
-    capacities = capacity.snapshot(kind.backend for kind in coretypes)
+    capacities = capacity.noted()
     rooms = capacity.rooms(coretypes, capacities)
     busy = dict.fromkeys((kind.pk for kind in coretypes), 0)
     queued: dict[int, int] = defaultdict(int)
@@ -84,5 +90,5 @@ def occupancy() -> dict[int, Occupancy]:
     found = {}
     for kind in coretypes:
         room = rooms[capacity.pool_of(kind, capacities)]
-        found[kind.pk] = Occupancy(room.total, busy[kind.pk], room.free, queued[kind.pk])
+        found[kind.pk] = Occupancy(room.total, busy[kind.pk], room.free, queued[kind.pk], room.at if room.aged(now) else None)
     return found

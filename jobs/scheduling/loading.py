@@ -37,14 +37,14 @@ def using() -> dict[Hashable, int]:
     return {**{("project", pk): sum for pk, sum in shared}, **{("owner", pk): sum for pk, sum in alone}}
 
 
-def lines_of(coretypes: Sequence[Coretype], capacities: dict[str, dict[str, capacity.backends.Capacity]]) -> dict[Pool, Line]:
+def lines_of(coretypes: Sequence[Coretype], capacities: capacity.Capacities) -> dict[Pool, Line]:
     """A line a pool of these coretypes."""
     load = cache(lambda: _living(capacities))
     rooms = capacity.rooms(coretypes, capacities)
     return {pool: Line(room, lambda pool=pool: load()[pool]) for pool, room in rooms.items()}  # type: ignore[misc]
 
 
-def _living(capacities: dict[str, dict[str, capacity.backends.Capacity]]) -> dict[Pool, Living]:
+def _living(capacities: capacity.Capacities) -> dict[Pool, Living]:
     """What has cores, by pool: by its walltime when it ends, and what of it may be interrupted."""
     kinds = Coretype.objects.in_bulk()
     until = dict(Cluster.objects.filter(released__isnull=True).values_list("workload_id", "walltime_until"))

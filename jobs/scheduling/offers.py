@@ -31,22 +31,19 @@ class Offer:
 
 
 def offers(work: Workload, now: datetime) -> list[Offer]:
-    """At most MOST, the smallest change first. Asks the backends for their capacity."""
+    """At most MOST, the smallest change first."""
     if work.status != lifecycle.QUEUED or work.gate not in ("budget", "capacity", "place", "coretype"):
         return []
     if work.gate == "budget":
         return [*_money(work)][:MOST]
-    try:
-        return _of_hardware(work)[:MOST]
-    except (capacity.backends.TryAgain, capacity.backends.Refused):  # nothing is known, so nothing is offered
-        return []
+    return _of_hardware(work)[:MOST]
 
 
 # --- private ----------------------------------------------------------------------------------------------------------
 def _of_hardware(work: Workload) -> list[Offer]:
     kinds = list(Coretype.objects.offered_to(work.owner).select_related("region").prefetch_related("software"))
     known = {kind.pk: kind for kind in [*kinds, work.coretype]}
-    capacities = capacity.snapshot(kind.backend for kind in known.values())
+    capacities = capacity.noted()
     lines = lines_of(list(known.values()), capacities)
     heads = _heads(capacities)
     if heads is None:
@@ -62,7 +59,7 @@ def _of_hardware(work: Workload) -> list[Offer]:
     return found
 
 
-def _heads(capacities: dict[str, dict[str, capacity.backends.Capacity]]) -> dict[capacity.Pool, int] | None:
+def _heads(capacities: capacity.Capacities) -> dict[capacity.Pool, int] | None:
     """The first of each line that lacks capacity; None if the line is too long to be sure of anything."""
     heads: dict[capacity.Pool, int] = {}
     waiting = [one for one in waiting_line() if one.gate in ("capacity", "place")]

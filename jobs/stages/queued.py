@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
-from .. import backends, capacity, ledger, lifecycle, scheduling
+from .. import backends, capacity, gauging, ledger, lifecycle, scheduling
 from ..models import Change, Cluster, Coretype, Turn, Workload, advance
 from ..signals import announce
 from .base import Facts, Step, end, stopped_reason
@@ -27,7 +27,7 @@ def turn(now: datetime) -> int:
     coretypes = list(Coretype.objects.filter(workloads__status=lifecycle.QUEUED).distinct())
     if not coretypes:
         return 0
-    capacities = capacity.snapshot(kind.backend for kind in coretypes)  # asks the backends, so before the transaction
+    capacities = gauging.snapshot(kind.backend for kind in coretypes)  # asks the backends, so before the transaction
     Turn.objects.get_or_create(name="queue")
     with transaction.atomic():
         Turn.objects.select_for_update().get(name="queue")
@@ -35,7 +35,7 @@ def turn(now: datetime) -> int:
         return _pass(queue, capacities, now)
 
 
-def _pass(queue: Sequence[Workload], capacities: dict[str, dict[str, capacity.backends.Capacity]], now: datetime) -> int:
+def _pass(queue: Sequence[Workload], capacities: capacity.Capacities, now: datetime) -> int:
     over = [step for step in map(_over, _with_checks(queue)) if step]
     gone = {step.work.pk for step in over}
     rest = [work for work in queue if work.pk not in gone]

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from .. import backends, capacity, judging, ledger, lifecycle
+from .. import backends, gauging, judging, ledger, lifecycle
 from ..acting import side_by_side
 from ..lifecycle import ENDINGS, Outcome
 from ..models import Cluster, Outage
@@ -69,7 +69,7 @@ def release(batch: Sequence[Facts], now: datetime) -> list[Step]:
     gone = [facts for facts, answer in zip(batch, answers, strict=True) if answer is True]
     moment = max(now, timezone.now())
     Cluster.objects.filter(pk__in=[facts.cluster.pk for facts in gone], released__isnull=True).update(released=moment)
-    capacity.forget()
+    gauging.forget()
     return [_released(facts, answer, moment) for facts, answer in zip(batch, answers, strict=True)]
 
 

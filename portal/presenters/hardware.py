@@ -32,6 +32,7 @@ class KindRow:
     usual: str
     running_share: float = 0.0
     moving_share: float = 0.0
+    old: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def row(kind: hardware.Kind) -> KindRow:
     total = kind.total
     shares = (100 * kind.running / total, 100 * (kind.moving + kind.others) / total) if total else (0.0, 0.0)
     usual = span_of(*kind.usual) if kind.usual else ""
-    return KindRow(kind.coretype, _node(kind.coretype), _marks(kind), _label(kind), kind.free, total, kind.queued, usual, *shares)
+    return KindRow(kind.coretype, _node(kind.coretype), _marks(kind), _label(kind), kind.free, total, kind.queued, usual, *shares, kind.old)
 
 
 def destroy(stray: Stray) -> Question:

@@ -93,11 +93,15 @@ def _card(kind: Coretype, room: Any, chosen: bool) -> CoretypeCard:
     if room and room.queued:
         rows.append(Row("Waiting", plural(room.queued, "core")))
     used = 100 * (total - free) / total if total and free is not None else None
-    tone, icon, fit = _fit(kind, free)
+    tone, icon, fit = _fit(kind, room)
     return CoretypeCard(kind, chosen, kind.hourly(1, kind.cores), rows, used, f"{free} of {total} cores free", tone, icon, fit)
 
 
-def _fit(kind: Coretype, free: int | None) -> tuple[str, str, str]:
+def _fit(kind: Coretype, room: scheduling.Occupancy | None) -> tuple[str, str, str]:
+    free = room.free if room else None
+    if room and room.old:
+        since = timezone.localtime(room.old)
+        return Tone.LOOK, "alert-triangle", f"Has not answered since {since:%H:%M}; jobs wait until it does"
     if free is None:
         return Tone.LOOK, "alert-triangle", "Can't be asked just now; jobs wait until it answers"
     if free >= kind.cores:
@@ -163,7 +167,7 @@ def _free(budget: Any) -> str:
 
 def _start(kind: Coretype, cores: int) -> str:
     room = scheduling.occupancy().get(kind.pk)
-    if room is None or room.free is None:
+    if room is None or room.free is None or room.old:
         return ""
     if room.free >= cores and not room.queued:
         return f"{plural(cores, 'core')} of {kind} free now ({timezone.localtime():%H:%M}): likely to start at once."

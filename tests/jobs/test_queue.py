@@ -7,7 +7,7 @@ import factories
 import playing
 import pytest
 
-from jobs import capacity, ends, lifecycle, requests, scheduling
+from jobs import ends, gauging, lifecycle, requests, scheduling
 from jobs.models import Budget, Charge, Request, Workload
 from jobs.scheduling import fair, forecast
 
@@ -34,7 +34,7 @@ def running(clock, owner=None, **fields):
 def granite(cloud, monkeypatch):
     """A pool of 16 cores, with an economy price."""
     monkeypatch.setattr(cloud, "pools", {"": 16})
-    capacity.forget()
+    gauging.forget()
     return factories.coretype(cores=16, economy_price=Decimal("0.02"), walltime_max=7 * 86400)
 
 

@@ -7,7 +7,7 @@ import factories
 import pytest
 from django.utils import timezone
 
-from jobs import backends, capacity, hardware, lifecycle
+from jobs import backends, gauging, hardware, lifecycle
 from jobs.models import AuditEntry, Cluster, Stray, Turn, Workload
 
 pytestmark = pytest.mark.django_db
@@ -15,9 +15,9 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def fresh():
-    capacity.forget()
+    gauging.forget()
     yield
-    capacity.forget()
+    gauging.forget()
 
 
 @pytest.fixture
@@ -182,6 +182,7 @@ def test_the_part_that_changes_comes_alone(client, owner, granite):
 
 def test_marks_say_in_words_what_they_show(client, owner):
     kind = factories.coretype(backend="local", name="Here")
+    gauging.write(timezone.now())
     found, = hardware.kinds()
     assert found.coretype == kind
     assert f'aria-label="Here, cores: {found.total} free"' in see(client, owner)
