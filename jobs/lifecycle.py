@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from .reasons import ENDINGS, REASON_CHOICES, Reason
+from .reasons import ENDINGS, REASON_CHOICES, SUSPENSIONS, Reason
 from .terms import Outcome, Stage, Tone, Wish
 
 __all__ = [
     "ACTIVE", "ACTIVE_CODES", "ATTEMPT_LIMIT", "CHOICES", "COMPLETED", "DRAFT", "ENDINGS", "FAILED", "HOLDING_CODES", "JOB", "Lifecycle",
     "Outcome", "QUEUED", "REASON_CHOICES", "REST_CODES", "RUNNING", "Reason", "STARTED_CODES", "STARTING", "STATUS_OF", "STOPPED",
-    "STOPPING", "SUSPENDED", "SUSPENDING", "Stage", "Status", "TABLES", "Tone", "VALIDATING", "WORKSTATION", "Wish",
+    "STOPPING", "SUSPENDED", "SUSPENDING", "SUSPENSIONS", "Stage", "Status", "TABLES", "Tone", "VALIDATING", "WORKSTATION", "Wish",
 ]  # fmt: skip
 
 
@@ -226,7 +226,7 @@ WORKSTATION = Lifecycle(
         Status(
             STOPPING,
             "Stopping Cluster",
-            (STOPPED, FAILED, QUEUED),
+            (STOPPED, FAILED, QUEUED, ACTIVE),
             Stage.STOPPING,
             True,
             every=2,

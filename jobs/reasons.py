@@ -100,4 +100,19 @@ ENDINGS: Mapping[str, Reason] = {
         Reason("force-stopped", Outcome.STOPPED, "Force stopped: what was not saved yet was given up."),
     ]
 }
-REASON_CHOICES = [(code, reason.sentence) for code, reason in ENDINGS.items()]
+SUSPENSIONS: Mapping[str, str] = {
+    "wish": "Suspended by a person.",
+    "idle": "Suspended because nothing was done in it.",
+    "session-ended": "Its session ended by itself.",
+    "session-broken": "Its session could not be started.",
+    "walltime": "Its longest time in one go was over.",
+    "home-missing": "The copy of its home is missing or damaged.",
+    **{
+        code: ENDINGS[code].sentence
+        for code in (
+            "node-lost", "budget-used-up", "cancelled-outside", "never-starts", "not-up", "node-broken", "staging-failed", "no-capacity",
+        )
+    },
+}  # fmt: skip
+"""Why a workstation was suspended, or went back to Suspended instead of failing: its home is safe."""
+REASON_CHOICES = list({**SUSPENSIONS, **{code: reason.sentence for code, reason in ENDINGS.items()}}.items())

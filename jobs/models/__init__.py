@@ -11,8 +11,8 @@ from .cluster import Cluster, Node, Stray
 from .event import Event
 from .fields import MoneyField, micros
 from .file import StoredFile, Upload
-from .installed import Installed, Look
 from .installation import Installation, Outage, Turn, Unpaid
+from .installed import Installed, Look
 from .job import Check, Job, JobInput, Tag
 from .limit import Limit
 from .pool import PoolState
@@ -21,6 +21,8 @@ from .request import Request
 from .token import ApiToken, Once, Scope
 from .webhook import Webhook, WebhookDelivery
 from .workload import Workload
+from .workstation import DiskUse, HomeCopy, Share, WorkNotice, Workstation
+from .workstation_kind import WorkstationKind
 
 __all__ = [
     "ACCOUNT",
@@ -73,4 +75,10 @@ __all__ = [
     "micros",
     "touch",
     "update_alike",
+    "DiskUse",
+    "HomeCopy",
+    "Share",
+    "WorkNotice",
+    "Workstation",
+    "WorkstationKind",
 ]

@@ -159,6 +159,7 @@ class Charge(models.Model):
 
     class Kind(models.TextChoices):
         USE = "use", "Use"
+        DISK = "disk", "Disk"
         ADJUSTMENT = "adjustment", "Adjustment"
         LIMIT = "limit", "Limit"
         PERIOD = "period", "Period"

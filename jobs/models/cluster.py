@@ -46,6 +46,9 @@ class Cluster(models.Model):
     saved = models.DateTimeField(null=True)
     saving = models.JSONField(default=dict, help_text="files, bytes, skipped, failed")
     broken = models.TextField(blank=True, help_text="The agent could not go on")
+    ready = models.DateTimeField(null=True, help_text="The session of a workstation can be connected to")
+    unsaved = models.TextField(blank=True, help_text="Why the home of a workstation could not be saved when that was wanted last")
+    unsaved_at = models.DateTimeField(null=True)
     # money
     charged_until = models.DateTimeField(null=True)
     paid_until = models.DateTimeField(null=True)

@@ -1,0 +1,146 @@
+"""A workstation: what a workload is when a person works on it. One-to-one beside the Workload row.
+
+Its home is the job folder of its cluster; between two clusters it is the last whole HomeCopy. The verbs answer with ""
+if the wish was taken, else with the reason why not, in words for people.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from .. import lifecycle
+from .fields import MoneyField
+from .workload import Workload
+from .workstation_kind import WorkstationKind
+
+
+class WorkstationQuerySet(models.QuerySet["Workstation"]):
+    def visible_to(self, user: Any) -> WorkstationQuerySet:
+        return self.filter(workload__in=Workload.objects.visible_to(user))
+
+
+class Workstation(models.Model):
+    workload = models.OneToOneField(Workload, models.CASCADE, primary_key=True, related_name="workstation")
+    kind = models.ForeignKey(WorkstationKind, models.PROTECT, related_name="workstations")
+    description = models.TextField(blank=True)
+    begun = models.DateTimeField(null=True, help_text="Its session was there for the first time")
+    # idle: see jobs.idleness
+    keep_until = models.DateTimeField(null=True, help_text="Not suspended for being idle before this time")
+    stayed = models.DateTimeField(null=True, help_text="Its user said last that it is in use")
+    warned = models.PositiveIntegerField(default=0, help_text="Seconds ahead of the last warning that it will be suspended; 0: none")
+    warned_at = models.DateTimeField(null=True)
+    # long suspended, and the longest life
+    end_warned = models.PositiveIntegerField(default=0, help_text="Days ahead of the last warning that it will be ended; 0: none")
+    end_warned_at = models.DateTimeField(null=True)
+
+    objects = WorkstationQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.workload.name
+
+    @property
+    def home(self) -> HomeCopy | None:
+        """The last whole copy of its home, or None."""
+        return self.copies.filter(whole__isnull=False).order_by("-pk").first()
+
+    @property
+    def ready(self) -> datetime | None:
+        """Since when its session can be connected to; None while it cannot."""
+        work = self.workload
+        cluster = work.cluster if work.status in (lifecycle.STARTING, lifecycle.ACTIVE) else None
+        return cluster.ready if cluster else None
+
+    @property
+    def unsaved(self) -> str:
+        """Why its home could not be saved when that was wanted last; empty if nothing is in the way."""
+        cluster = self.workload.cluster
+        return cluster.unsaved if cluster else ""
+
+    def access(self, user: Any) -> str:
+        """What a person may do with its session: "input", "look" or "" (nothing)."""
+        if user == self.workload.owner:
+            return "input" if user.is_active else ""
+        return "look" if self.workload.may_change(user) else ""
+
+
+class HomeCopy(models.Model):
+    """A copy of the home in file storage: a tar with its sha256. `whole` None: still arriving, or it never arrived."""
+
+    class Why(models.TextChoices):
+        PERIODIC = "periodic", "Every now and then"
+        SUSPEND = "suspend", "At suspend"
+        STOP = "stop", "At stop"
+
+    workstation = models.ForeignKey(Workstation, models.CASCADE, related_name="copies")
+    code = models.CharField(max_length=32, help_text="Made by the agent")
+    attempt = models.PositiveIntegerField()
+    why = models.CharField(max_length=12, choices=Why)
+    size = models.BigIntegerField(default=0, help_text="Bytes; of one that still arrives the most that it can have")
+    files = models.PositiveBigIntegerField(default=0)
+    changed = models.PositiveBigIntegerField(default=0, help_text="Files that changed while they were read")
+    sha256 = models.CharField(max_length=64, blank=True)
+    key = models.CharField(max_length=255, blank=True)
+    skipped = models.JSONField(default=list, help_text="What is not in it: pairs of path and reason")
+    made = models.DateTimeField()
+    whole = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [models.UniqueConstraint(fields=["workstation", "code"], name="one_copy_a_code")]
+
+    def __str__(self) -> str:
+        return self.code
+
+
+class Share(models.Model):
+    """A link by which others look at a session, never touch it. The token itself is kept nowhere, only its hash."""
+
+    workstation = models.ForeignKey(Workstation, models.CASCADE, related_name="shares")
+    token_hash = models.CharField(max_length=64, unique=True)
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    made = models.DateTimeField()
+    expires = models.DateTimeField()
+    revoked = models.DateTimeField(null=True)
+    signed_in = models.BooleanField(default=True, help_text="Only for people who are signed in")
+
+    class Meta:
+        ordering = ["-pk"]
+
+    @classmethod
+    def valid(cls, now: datetime) -> models.QuerySet[Share]:
+        return cls.objects.filter(expires__gt=now, revoked__isnull=True, made_by__is_active=True)
+
+
+class DiskUse(models.Model):
+    """The home of a suspended workstation on disk, paid by the second from the confirmed release on; see jobs.disks."""
+
+    workload = models.ForeignKey(Workload, models.CASCADE, related_name="disk_uses")
+    attempt = models.PositiveIntegerField(help_text="The one whose release began it")
+    size = models.BigIntegerField(help_text="Bytes")
+    price = MoneyField(help_text="Per GiB and hour, noted when it began")
+    start = models.DateTimeField()
+    charged_until = models.DateTimeField(null=True)
+    settled = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workload", "attempt"], name="one_disk_use_an_attempt")]
+        indexes = [models.Index(fields=["workload"], condition=Q(settled__isnull=True), name="disk_use_open")]
+
+
+class WorkNotice(models.Model):
+    """What its owner is told by mail about a workload; its page says the same. `mailed` None: not sent yet."""
+
+    workload = models.ForeignKey(Workload, models.CASCADE, related_name="notices")
+    at = models.DateTimeField()
+    subject = models.CharField(max_length=200)
+    text = models.TextField()
+    mailed = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["at"], condition=Q(mailed__isnull=True), name="work_notice_waiting")]
