@@ -6,7 +6,7 @@ bytes may come twice, a connection may break anywhere, and nothing is lost or do
 touches the database, and nothing here keeps a log in memory.
 
 Layout: LOGS_DIR/<public id>/<attempt>/ holds NAME.GENERATION.log with its side files (.index .gaps
-.seal .name), beats/<node>.ndjson and watched/NAME.
+.seal .name), beats/<node>.ndjson, watched/NAME and input.
 """
 
 from jobs.logs.course import chart, course_dir
@@ -44,6 +44,7 @@ from jobs.logs.line_index import (
 )
 from jobs.logs.names import log_path
 from jobs.logs.sealing import Seal, complete, seal
+from jobs.logs.touching import last_touched, touched
 from jobs.logs.watching import watch, watch_mark, watched
 
 __all__ = [
@@ -67,6 +68,7 @@ __all__ = [
     "kept",
     "last_beat",
     "last_heard",
+    "last_touched",
     "line_at",
     "lines",
     "listing",
@@ -79,6 +81,7 @@ __all__ = [
     "streams",
     "tail_lines",
     "total_lines",
+    "touched",
     "watch",
     "watch_mark",
     "watched",
