@@ -17,7 +17,7 @@ from django.core.files.storage import default_storage
 from django.db.models import Q
 from django.utils import timezone
 
-from . import lifecycle, validation, verdicts
+from . import detecting, lifecycle, validation, verdicts
 from .acting import side_by_side
 from .models import Check, Job, JobInput, touch, update_alike
 
@@ -36,17 +36,17 @@ def ahead(now: datetime, limit: int = 20) -> int:
 
 def perform(jobs: Sequence[Job], now: datetime) -> int:
     """See to it that each job has its check and that every check that nobody else does is done; how many were done."""
-    uses = inputs_of(jobs)
-    _give_checks(jobs, uses)
+    uses, known = inputs_of(jobs), detecting.found(jobs)
+    _give_checks(jobs, uses, known)
     todo: dict[int, Job] = {}
     for job in jobs:
         if job.checked.done is None and job.checked_id not in todo and _take(job.checked_id, now):
             todo[job.checked_id] = job
-    requests = [request_of(job, uses[job.pk]) for job in todo.values()]
+    requests = [request_of(job, uses[job.pk], known) for job in todo.values()]
     for job, findings in zip(todo.values(), side_by_side(validation.run_apart, requests), strict=True):
         if isinstance(findings, Exception):
             raise findings
-        _write(job, findings, len(uses[job.pk]))
+        _write(job, [*findings, *detecting.findings(job, known)], len(uses[job.pk]))
     return len(todo)
 
 
@@ -58,9 +58,9 @@ def inputs_of(jobs: Sequence[Job]) -> dict[int, list[JobInput]]:
     return found
 
 
-def _give_checks(jobs: Sequence[Job], uses: Mapping[int, list[JobInput]]) -> None:
+def _give_checks(jobs: Sequence[Job], uses: Mapping[int, list[JobInput]], known: detecting.Found) -> None:
     """Every job points at the Check row of its key; rows that are missing are made."""
-    keys = {job.pk: job.check_key(uses[job.pk]) for job in jobs}
+    keys = {job.pk: job.check_key(uses[job.pk], known.get(detecting.key(job))) for job in jobs}
     Check.objects.bulk_create([Check(key=key) for key in sorted(set(keys.values()))], ignore_conflicts=True)
     checks = {check.key: check for check in Check.objects.filter(key__in=set(keys.values()))}
     new = [job for job in jobs if job.checked_id != checks[keys[job.pk]].pk]
@@ -97,13 +97,13 @@ def _write(job: Job, findings: Sequence[validation.Finding], files: int) -> None
     touch(list(active.values_list("workload_id", flat=True)))
 
 
-def request_of(job: Job, uses: Sequence[JobInput]) -> validation.Request:
+def request_of(job: Job, uses: Sequence[JobInput], known: detecting.Found) -> validation.Request:
     work = job.workload
     stored: validation.Inputs = validation.Stored([_stored(use) for use in uses])
     archives = {use.name for use in uses if use.unpack}
     return validation.Request(
         software=job.software.software.code,
-        version=job.software.code,
+        version=detecting.version_of(job, known),
         command=job.command,
         cores=work.total_cores,
         nodes=work.nodes,
@@ -128,5 +128,10 @@ def _path(key: str) -> str | None:
 
 def run(job: Job) -> list[dict[str, Any]]:
     """The findings for a job as it is now, kept nowhere."""
-    uses = list(job.inputs.select_related("file"))
-    return [finding.as_dict() | {"fix": finding.fix} for finding in validation.run_apart(request_of(job, uses))]
+    return [finding.as_dict() | {"fix": finding.fix} for finding in findings(job, list(job.inputs.select_related("file")))]
+
+
+def findings(job: Job, uses: Sequence[JobInput]) -> list[validation.Finding]:
+    """What is to be said of a job with these inputs; neither needs to be saved."""
+    known = detecting.found([job])
+    return [*validation.run_apart(request_of(job, uses, known)), *detecting.findings(job, known)]

@@ -90,6 +90,7 @@ def _verdict(asked: tuple[Job, Saved, Ending]) -> dict[str, Any]:
 def _question(job: Job, saved: Saved, ending: Ending) -> dict[str, Any]:
     return {
         "software": job.software.software.code,
+        "version": job.software.code,
         "files": saved.described(),
         "ending": asdict(ending),
         "command": job.command,

@@ -7,7 +7,7 @@ import contextlib
 import redis
 from celery import shared_task
 
-from . import engine, following, hints, rounds
+from . import detecting, engine, following, hints, rounds
 
 ROUNDS = 100
 """Batches that one hint may work off before the next message gets its chance."""
@@ -33,6 +33,11 @@ def poll() -> None:
 @shared_task(name="jobs.follow", ignore_result=True)
 def follow() -> None:
     following.turn()
+
+
+@shared_task(name="jobs.look", ignore_result=True)
+def look() -> None:
+    detecting.carry_out()
 
 
 @shared_task(name="jobs.meter", ignore_result=True)

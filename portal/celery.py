@@ -13,7 +13,7 @@ from celery import Celery
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
-SWEEP, FOLLOW, POLL, METER, RECONCILE = 2.0, 2.0, 5.0, 20.0, 60.0
+SWEEP, FOLLOW, POLL, LOOK, METER, RECONCILE = 2.0, 2.0, 5.0, 5.0, 20.0, 60.0
 """Seconds between two turns of each kind."""
 
 
@@ -29,6 +29,7 @@ app.conf.beat_schedule = {
     "sweep": every(SWEEP, "sweep"),
     "follow": every(FOLLOW, "follow"),
     "poll": every(POLL, "poll"),
+    "look": every(LOOK, "look"),
     "meter": every(METER, "meter"),
     "reconcile": every(RECONCILE, "reconcile"),
 }

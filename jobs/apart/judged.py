@@ -9,8 +9,9 @@ from .files import received
 
 
 def judge(values: dict[str, Any]) -> dict[str, Any]:
-    """`values`: software, files, ending, command, log (the name of the file with stdout, or None)."""
+    """`values`: software, version, files, ending, command, log (the name of the file with stdout, or None)."""
     ending = dict(values["ending"])
     ending["pipe"] = tuple(ending["pipe"]) if ending["pipe"] else None
-    found = verdicts.judge(values["software"], received(values["files"]), verdicts.Ending(**ending), values["command"], values["log"])
+    files, version = received(values["files"]), values.get("version", "")
+    found = verdicts.judge(values["software"], files, verdicts.Ending(**ending), values["command"], values["log"], version)
     return found.as_dict() | {"at": found.at}

@@ -158,6 +158,10 @@ class Backend(ABC):
         """Let the cluster live until then (aware). Only where `can_extend`; Refused says why not."""
         raise Refused("this hardware cannot be kept longer than it was asked for")
 
+    def says(self, script: str, seconds: float) -> str:
+        """What a few shell lines of the catalogue print on one of its machines; optional. Refused where nobody can ask so."""
+        raise Refused("which software this hardware has can't be asked")
+
     def about(self) -> str:
         """One line for the hardware page: what this is and how well it keeps users apart. Calls nobody."""
         return self.name

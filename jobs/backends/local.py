@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from . import local_agents as agents
+from . import local_look
 from . import local_processes as processes
 from .base import Backend, Capacity, Described, NoCapacity, Refused, Spec, State, TryAgain
 from .local_folders import CREATED, MARK, TOKEN, Folders, make, write
@@ -133,6 +134,9 @@ class Local(Backend):
     def about(self) -> str:
         elsewhere = "" if self._folders.home == self._asked_folder else f", folders in {self._folders.home}"
         return f"{self.name}: {self.cores} cores, sandbox: {self._sandbox.about}, {self._limits.about()}{elsewhere}"
+
+    def says(self, script: str, seconds: float) -> str:
+        return local_look.look(script, seconds)
 
     # What this machine offers, tried once a process
 

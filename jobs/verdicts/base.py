@@ -12,7 +12,7 @@ import logging
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
@@ -221,14 +221,17 @@ def code_of(software: str) -> str | None:
     return plain if plain in MODULES else None
 
 
-def judge(software: str, folder: Files, ending: Ending, command: str = "", log: str | None = None) -> Verdict:
-    """The verdict on a run. `log` names a file in the folder that holds stdout and stderr, if there is one.
+def judge(software: str, folder: Files, ending: Ending, command: str = "", log: str | None = None, version: str = "") -> Verdict:
+    """The verdict on a run. `log` names a file in the folder that holds stdout and stderr, if there is one; `version` is the
+    one that was chosen: where the run's own banner names another one, the verdict says so.
 
     An unknown software is judged as a plain command. Never raises for what lies in the folder.
     """
-    judged: Callable[..., Verdict] = module(code_of(software) or "shell").judge
+    code = code_of(software) or "shell"
+    judged: Callable[..., Verdict] = module(code).judge
     try:
-        return judged(folder, ending, command, log)
+        verdict = judged(folder, ending, command, log)
+        return _compared(verdict, code, folder, command, log, version) if version else verdict
     except (ValueError, ArithmeticError, LookupError, RecursionError, OSError, MemoryError) as error:
         # A log may say anything. What we did not think of must not cost the job its page.
         logger.exception("the verdict on a run of %s failed", software)
@@ -250,6 +253,17 @@ def streams(software: str, command: str) -> dict[str, str]:
         if path not in found.values() and not path.startswith(("..", "/")):
             found.setdefault(path.rsplit("/", 1)[-1], path)
     return dict(list(found.items())[:12])
+
+
+def _compared(verdict: Verdict, code: str, folder: Files, command: str, log: str | None, chosen: str) -> Verdict:
+    """The verdict, with a word on a version that is not the chosen one."""
+    from . import versions  # versions knows Files, so it cannot be imported above
+
+    told = versions.ran(code, folder, command, log)
+    if told is None or versions.same(told[0], chosen):
+        return verdict
+    reason = f"{verdict.reason} It ran version {told[0]}, you chose {chosen}."
+    return replace(verdict, reason=reason, evidence=(*verdict.evidence, told[1]))
 
 
 def module(code: str) -> Any:

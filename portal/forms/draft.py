@@ -34,8 +34,7 @@ def findings(form: JobForm, rows: Sequence[InputRow]) -> list[dict[str, Any]]:
     _fill(work, form.cleaned_data)
     job = Job(workload=work)
     _fill_job(job, form.cleaned_data)
-    request = checking.request_of(job, _uses(job, rows))
-    return [found.as_dict() for found in checking.validation.run_apart(request)]
+    return [found.as_dict() for found in checking.findings(job, _uses(job, rows))]
 
 
 def initial_of(work: Workload) -> dict[str, Any]:

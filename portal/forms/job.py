@@ -13,9 +13,11 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db.models import Prefetch
 from django.http import QueryDict
 
-from jobs.models import Coretype, Job, Project, SoftwareVersion, StoredFile, Upload
+from jobs import detecting
+from jobs.models import Coretype, Installed, Job, Project, SoftwareVersion, StoredFile, Upload
 from portal import words
 
 from . import names, walltime
@@ -26,7 +28,7 @@ LONGEST_COMMAND = 100_000
 
 class VersionChoice(forms.ModelChoiceField):
     def label_from_instance(self, obj: Any) -> str:
-        return str(obj)
+        return detecting.label(obj)
 
 
 class JobForm(forms.Form):
@@ -53,13 +55,20 @@ class JobForm(forms.Form):
     def __init__(self, user: Any, data: QueryDict | None = None, **options: Any) -> None:
         super().__init__(data, **options)
         self.user = user
+        there = Installed.objects.filter(coretype__in=Coretype.objects.offered_to(user)).select_related("coretype")
         versions = SoftwareVersion.objects.filter(software__active=True).select_related("software")
+        versions = versions.prefetch_related(Prefetch("installed", there))
         self.fields["software"].queryset = versions.order_by("software__order", "software__name", "order", "pk")  # type: ignore[attr-defined]
         self.fields["coretype"].queryset = Coretype.objects.offered_to(user).select_related("region")  # type: ignore[attr-defined]
         projects = Project.objects.filter(active=True, memberships__user=user)
         self.fields["project"].queryset = projects  # type: ignore[attr-defined]
         self.fields["project"].required = projects.exists()
         self.fields["project"].error_messages["required"] = "Choose the project that pays."
+
+    @property
+    def versions(self) -> list[tuple[SoftwareVersion, str]]:
+        """Every version on offer, with what the hardware has of it."""
+        return [(version, detecting.label(version)) for version in self.fields["software"].queryset]  # type: ignore[attr-defined]
 
     def clean_name(self) -> str:
         return names.clean_title(self.cleaned_data["name"])

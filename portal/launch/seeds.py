@@ -16,7 +16,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from jobs.models import Coretype, Installation, Region, Software, SoftwareVersion
+from jobs.models import Coretype, Installation, Look, Region, Software, SoftwareVersion
 
 ADMIN = "admin"
 PRICE = Decimal("0.05")
@@ -25,7 +25,8 @@ CATALOGUE = settings.BASE_DIR / "jobs" / "catalogue.yaml"
 
 @transaction.atomic
 def sow() -> None:
-    """Software from the catalogue file, and this machine as the coretype `local` in the region `here`."""
+    """Software from the catalogue file, and this machine as the coretype `local` in the region `here`; what it has of the
+    software is looked at again, since somebody may have installed some."""
     Installation.code_of_this()
     for order, entry in enumerate(yaml.safe_load(CATALOGUE.read_text(encoding="utf-8"))["software"]):
         _software(dict(entry), order)
@@ -49,7 +50,9 @@ def person(name: str, **fields: Any) -> str:
 def _software(entry: dict[str, Any], order: int) -> None:
     versions = entry.pop("versions", [])
     entry.setdefault("order", order)
-    program, _ = Software.objects.get_or_create(code=entry.pop("code"), defaults=entry)
+    program, new = Software.objects.get_or_create(code=entry.pop("code"), defaults=entry)
+    if not new and not program.detection:  # a row from before there was any
+        Software.objects.filter(pk=program.pk).update(detection=entry.get("detection", {}))
     for place, version in enumerate(versions):
         fields = {"order": place, **version}
         SoftwareVersion.objects.get_or_create(software=program, code=str(fields.pop("code")), defaults=fields)
@@ -64,6 +67,8 @@ def _this_machine() -> None:
     }
     if "local" in settings.BACKENDS:
         Coretype.objects.get_or_create(code="local", defaults=known)
+    for kind in Coretype.objects.filter(backend="local", active=True):
+        Look.ask(kind)
 
 
 def memory() -> int:

@@ -18,6 +18,7 @@ from jobs import hardware
 from jobs.models import AuditEntry, Stray
 from jobs.models.roles import is_admin, sees_all
 from portal.presenters import hardware as shown
+from portal.presenters import installed
 
 from .access import address
 from .asking import ask
@@ -32,6 +33,7 @@ def page(request: HttpRequest) -> HttpResponse:
     if request.htmx and request.htmx.target == "hardware-now":  # type: ignore[attr-defined]
         return render(request, "hardware/_now.html", context)
     context |= {"about": hardware.about(), "strays": hardware.strays() if admin else []}
+    context |= {"shelves": (shelves := installed.shelves()), "waits": installed.waits(shelves)}
     return render(request, "hardware/hardware.html", context)
 
 

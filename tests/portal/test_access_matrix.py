@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 ROLES = ("owner", "member", "stranger", "anonymous", "admin")
 OPEN = {"health", "signin", "signout", "home"}
 """Answers anybody; tells nothing of anybody's."""
-OWN = {"account", "password", "tokens", "files", "file-arrived", "help", "hardware", "jobs", "job-new", "job-new-input", "job-sample",
+OWN = {"account", "password", "tokens", "files", "file-arrived", "help", "hardware", "hardware-software", "jobs", "job-new", "job-new-input", "job-sample",
        "projects", "budget", "upload"}  # fmt: skip
 """Signed-in people; shows only what is theirs."""
 JOB_SEEN = {"job", "job-output", "job-files", "job-health", "job-health-data", "job-timeline", "job-settings", "job-zip", "job-file",
@@ -34,7 +34,7 @@ ELSEWHERE = {"upload-part", "file", "file-delete", "token-revoke", "budget-one",
 """Somebody's things beside jobs: strangers get 404 (403 where only the right lacks)."""
 ROLES_OF_MONEY_AND_HARDWARE = {
     *("audit", "audit-csv", "budget-adjust", "budget-close", "budget-csv", "budget-edit", "budget-new", "budget-spend", "budgets-all"),
-    *("cluster-release", "coretype", "coretype-delete", "coretype-new", "coretype-offer", "coretypes", "hardware-export"),
+    *("cluster-release", "coretype", "coretype-delete", "coretype-look", "coretype-new", "coretype-offer", "coretypes", "hardware-export"),
     *("hardware-import", "region", "region-new"),
 }
 """Leads, admins and auditors differ here: test_roles.py has their matrix."""

@@ -23,6 +23,7 @@ LOOKS = {  # name of the view: what each of ROLES gets
     "budget-close": (403, 403, 200, 403, 403, 302),
     "budget-adjust": (403, 403, 200, 403, 403, 302),
     "hardware": (200, 200, 200, 200, 200, 302),
+    "hardware-software": (200, 200, 200, 200, 200, 302),
     "coretypes": (403, 403, 200, 200, 403, 302),
     "coretype-new": (403, 403, 200, 403, 403, 302),
     "coretype": (403, 403, 200, 403, 403, 302),
@@ -44,6 +45,7 @@ CHANGES = {
     "budget-adjust": (403, 403, 422, 403, 403, 302),
     "coretype": (403, 403, 422, 403, 403, 302),
     "coretype-offer": (403, 403, 302, 403, 403, 302),
+    "coretype-look": (403, 403, 302, 403, 403, 302),
     "coretype-delete": (403, 403, 302, 403, 403, 302),
     "hardware-import": (403, 403, 422, 403, 403, 302),
     "job-offer": (403, 302, 302, 403, 404, 302),
@@ -63,7 +65,13 @@ def world(owner, member, stranger, admin, wing, clock, cloud):
     work = factories.job(owner, project=wing, coretype=kind).workload
     work.submit(owner, clock())
     playing.turn_all(clock, ("queued",))
-    pages = {"project": [wing.code], "coretype": ["basalt"], "coretype-offer": ["basalt"], "coretype-delete": ["basalt"]}
+    pages = {
+        "project": [wing.code],
+        "coretype": ["basalt"],
+        "coretype-offer": ["basalt"],
+        "coretype-look": ["basalt"],
+        "coretype-delete": ["basalt"],
+    }
     people = {"member": member, "lead": lead, "admin": admin, "auditor": auditor, "stranger": stranger, "anonymous": None}
 
     def address(name):

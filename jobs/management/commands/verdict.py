@@ -31,6 +31,13 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", metavar="FOLDER", help="the job folder as the run left it")
         parser.add_argument("--software", required=True, help=f"one of {', '.join(MODULES)}")
+        # Django itself has a --version that prints its own; here it is the software's.
+        for action in [one for one in parser._actions if "--version" in one.option_strings]:
+            parser._remove_action(action)
+            del parser._option_string_actions["--version"]
+        parser.add_argument(
+            "--version", default="", dest="software_version", help="version that was chosen, to be compared with the one that ran"
+        )
         parser.add_argument("--command", default=None, help=f"the launch command (else {COMMAND} of the folder, if there is one)")
         parser.add_argument("--exit-code", type=int, default=None, help=f"exit code of the command (else {EXIT} of the folder, else 0)")
         parser.add_argument("--signal", type=int, default=None, help="number of the signal that ended it")
@@ -43,7 +50,7 @@ class Command(BaseCommand):
         command = options["command"] if options["command"] is not None else words(folder, COMMAND, 64 << 10).strip()
         ending = Ending(_exit_code(folder, options), options["signal"], None, options["stopped"], options["memory_killed"])
         files, log = _log(folder, options["log"])
-        verdict = judge(software, files, ending, command, log)
+        verdict = judge(software, files, ending, command, log, options["software_version"])
         self.stdout.write(json.dumps(verdict.as_dict(), indent=1, ensure_ascii=False))
         if not verdict.good:
             sys.exit(1)
