@@ -17,13 +17,19 @@ from portal.api import nodes  # noqa: E402
 from portal.api.v2.sockets import ByToken  # noqa: E402
 from portal.consumers.routes import websocket_urlpatterns  # noqa: E402
 from portal.origin import SameOrigin  # noqa: E402
+from portal.relay import application as relay  # noqa: E402
+from portal.relay import hosts, nothing  # noqa: E402
 
 routes = URLRouter(websocket_urlpatterns)
 sockets = SameOrigin(ByToken(routes, without=AuthMiddlewareStack(routes)))
 
 
 async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
-    if scope["type"] == "websocket":
+    if scope["type"] in {"http", "websocket"} and scope["path"].startswith("/relay/"):
+        await relay(scope, receive, send)
+    elif hosts.is_only_for_apps(dict(scope.get("headers") or ()).get(b"host", b"").decode("latin1")):
+        await nothing(scope, receive, send)
+    elif scope["type"] == "websocket":
         await sockets(scope, receive, send)
     elif scope["type"] == "http" and scope["path"].startswith("/nodes/"):
         await nodes.application(scope, receive, send)

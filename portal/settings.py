@@ -191,9 +191,11 @@ if env_bool("SLURM"):
         "CA": env("SLURM_CA"),
     }
 AGENT_URL = env("AGENT_URL") or PORTAL_URL
+APPS_URL = env("APPS_URL")  # another host name of this portal, for programs of workstations that are web pages
 
 # --- API --------------------------------------------------------------------------------------------------------------
 API_RATE = env("API_RATE", "3000/m")  # requests of one token, each web process counting for itself; a number / s, m, h or d
+WEBHOOK_NETWORKS = env_list("WEBHOOK_NETWORKS")  # networks that are not public and that webhooks may call all the same
 
 # --- money ------------------------------------------------------------------------------------------------------------
 CURRENCY = env("CURRENCY", "€")

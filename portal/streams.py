@@ -152,12 +152,13 @@ async def whole_body(receive: Receive, limit: int) -> bytes:
 
 
 async def reply(send: Send, status: int, content: bytes | str | dict[str, Any] = b"", headers: Iterable[tuple[str, str]] = ()) -> None:
-    """A small answer: a dict goes as JSON, a str as plain text."""
-    kind = "application/json" if isinstance(content, dict) else "text/plain; charset=utf-8"
+    """A small answer: a dict goes as JSON, anything else as plain text unless `headers` say otherwise."""
+    named = dict(headers)
+    kind = named.pop("Content-Type", "application/json" if isinstance(content, dict) else "text/plain; charset=utf-8")
     if isinstance(content, dict):
         content = json.dumps(content, separators=(",", ":"))
     data = content.encode() if isinstance(content, str) else content
-    all_headers = [("Content-Type", kind), ("Content-Length", str(len(data))), *headers]
+    all_headers = [("Content-Type", kind), ("Content-Length", str(len(data))), *named.items()]
     await send({"type": "http.response.start", "status": status, "headers": _raw(all_headers)})
     await send({"type": "http.response.body", "body": data, "more_body": False})
 
