@@ -67,3 +67,18 @@ def job(owner: User | None = None, command: str = "true", **fields: Any) -> mode
         **fields,
     )
     return models.Job.objects.create(workload=work, software=version, commands=command.split("\n"), **details)
+
+
+def workstation(owner: User | None = None, **fields: Any) -> models.Workstation:
+    """A draft of a workstation with a terminal; `.workload.submit(by)` sends it off."""
+    session = fields.pop("session", "terminal")
+    kind, _ = models.WorkstationKind.objects.get_or_create(code=session, defaults={"name": session.capitalize(), "session": session})
+    work = models.Workload.objects.create(
+        owner=owner or user(),
+        kind="workstation",
+        name=fields.pop("name", "desk"),
+        coretype=fields.pop("coretype", None) or coretype(),
+        walltime=fields.pop("walltime", 7 * 86400),
+        **fields,
+    )
+    return models.Workstation.objects.create(workload=work, kind=kind)
