@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -127,6 +128,8 @@ class Workload(models.Model):
 
     @property
     def ending(self) -> lifecycle.Reason | None:
+        if self.status in (lifecycle.SUSPENDING, lifecycle.SUSPENDED):
+            return None  # its reason says why it was suspended
         return lifecycle.ENDINGS.get(self.reason)
 
     @property
@@ -159,6 +162,25 @@ class Workload(models.Model):
         weaker = [Wish.RUN, Wish.SUSPEND] + ([Wish.STOP] if force else [])
         return self._wish(wish, weaker, by, now or timezone.now())
 
+    def suspend(self, by: Any, now: datetime | None = None) -> bool:
+        """Ask for a suspend; True if the wish was taken. Whether it makes sense is for Workstation.suspend to say."""
+        return self._wish(Wish.SUSPEND, [Wish.RUN], by, now or timezone.now())
+
+    def resume(self, by: Any, now: datetime | None = None) -> bool:
+        """Suspended to Queued, as a new attempt. True if this call did it."""
+        now = now or timezone.now()
+        empty = dict.fromkeys(("reason", "outcome", "detail", "failed_stage", "again", "gate", "gate_text", "gate_more"), "")
+        wish = {"wish": Wish.RUN, "wished_by": by, "wished_at": now}
+        for _ in range(20):  # the engine looks at suspended ones too, for a moment each
+            self.refresh_from_db()
+            if self.status != lifecycle.SUSPENDED:
+                return False
+            fields = {**empty, **wish, "attempt": self.attempt + 1, "tries": 0, "submitted": now, "not_before": None, "gate_since": None}
+            if advance([Change(self, lifecycle.QUEUED, reason="resume", fields=fields)], now, source="user", by=by):
+                return True
+            time.sleep(0.02)
+        return False
+
     def clone(self, by: Any) -> Workload:
         """A new draft that asks for the same."""
         copy = Workload(
@@ -175,7 +197,8 @@ class Workload(models.Model):
         )
         with transaction.atomic():
             copy.save()
-            self.job.copy_to(copy)
+            detail = self.job if self.kind == self.Kind.JOB else self.workstation
+            detail.copy_to(copy)
         return copy
 
     def ask_for(self, by: Any, now: datetime | None = None, **fields: Any) -> bool:

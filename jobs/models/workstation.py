@@ -6,14 +6,19 @@ if the wish was taken, else with the reason why not, in words for people.
 
 from __future__ import annotations
 
-from datetime import datetime
+import hashlib
+import secrets
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Q
+from django.utils import timezone
 
-from .. import lifecycle
+from .. import lifecycle, refusing
+from .change import touch
+from .event import Event
 from .fields import MoneyField
 from .workload import Workload
 from .workstation_kind import WorkstationKind
@@ -61,11 +66,89 @@ class Workstation(models.Model):
         cluster = self.workload.cluster
         return cluster.unsaved if cluster else ""
 
+    @property
+    def can_suspend(self) -> str:
+        """Why it cannot be suspended now, in words; empty if it can."""
+        return refusing.suspend(self.workload.status, self.workload.wish, self.home is not None)
+
+    @property
+    def can_resume(self) -> str:
+        """Why it cannot be resumed now, in words; empty if it can. Money and capacity are for the queue to see."""
+        work = self.workload
+        why = refusing.resume(work.status, work.wish, self.home is not None)
+        return why or self.kind.refuses(work.owner, work.coretype)
+
     def access(self, user: Any) -> str:
         """What a person may do with its session: "input", "look" or "" (nothing)."""
         if user == self.workload.owner:
             return "input" if user.is_active else ""
         return "look" if self.workload.may_change(user) else ""
+
+    # --- verbs --------------------------------------------------------------------------------------------------------
+    @classmethod
+    def make(cls, owner: Any, kind: WorkstationKind, coretype: Any, **fields: Any) -> Workstation:
+        """A draft; `.workload.submit(by)` starts it. Further fields: name, cores (all of a node), project, description."""
+        description = fields.pop("description", "")
+        asked = {"name": str(kind), "cores": coretype.cores, "walltime": coretype.walltime_max, **fields}
+        with transaction.atomic():
+            work = Workload.objects.create(kind=Workload.Kind.WORKSTATION, owner=owner, coretype=coretype, nodes=1, **asked)
+            return cls.objects.create(workload=work, kind=kind, description=description)
+
+    def suspend(self, by: Any, now: datetime | None = None) -> str:
+        """Save the home, end the session, hand the cluster back. Of a resume that waits or starts: back to Suspended."""
+        self.workload.refresh_from_db()
+        return self.can_suspend or self._answer(self.workload.suspend(by, now))
+
+    def resume(self, by: Any, now: datetime | None = None) -> str:
+        """Back into the queue, for a new cluster with the home as it was saved."""
+        self.workload.refresh_from_db()
+        return self.can_resume or self._answer(self.workload.resume(by, now))
+
+    def stop(self, by: Any, force: bool = False, now: datetime | None = None) -> str:
+        """End it for good; the home is saved before, unless it is forced. A suspended one ends without being resumed."""
+        self.workload.refresh_from_db()
+        why = refusing.stop(self.workload.status, self.workload.wish, force)
+        return why or self._answer(self.workload.stop(by, force, now))
+
+    def keep(self, by: Any, until: datetime | None, now: datetime | None = None) -> str:
+        """Not suspended for being idle before `until`, within the limit of its kind; None takes that back."""
+        now = now or timezone.now()
+        self.workload.refresh_from_db()
+        why = refusing.keep(self.workload.status, until, now, timedelta(seconds=self.kind.keep_limit))
+        if not why:
+            self._note(by, now, "keep" if until else "keep-no-more", until.isoformat() if until else "", keep_until=until)
+        return why
+
+    def stay(self, by: Any, now: datetime | None = None) -> str:
+        """Its user says that it is in use: the time without work begins anew."""
+        self.workload.refresh_from_db()
+        if self.workload.status != lifecycle.ACTIVE:
+            return "It is not active."
+        self._note(by, now or timezone.now(), "stay", "", stayed=now or timezone.now())
+        return ""
+
+    def share(self, by: Any, expires: datetime, signed_in: bool = True, now: datetime | None = None) -> str:
+        """A new link for looking only; its token, which is told this once."""
+        token = secrets.token_urlsafe(24)
+        made = {"made_by": by, "made": now or timezone.now(), "expires": expires, "signed_in": signed_in}
+        Share.objects.create(workstation=self, token_hash=Share.hash_of(token), **made)
+        return token
+
+    def copy_to(self, workload: Workload) -> Workstation:
+        """The same asked for again, with a home of its own."""
+        return Workstation.objects.create(workload=workload, kind=self.kind, description=self.description)
+
+    def _answer(self, done: bool) -> str:
+        return "" if done else "Something else happened to it just now; look at its page."
+
+    def _note(self, by: Any, now: datetime, reason: str, detail: str, **fields: Any) -> None:
+        """Columns that a person changed, with the event; what was warned of begins anew."""
+        work, said = self.workload, {"source": "user", "by": by, "reason": reason, "detail": detail}
+        with transaction.atomic():
+            Workstation.objects.filter(pk=self.pk).update(**fields, warned=0, warned_at=None)
+            Event.objects.create(workload=work, at=now, attempt=work.attempt, before=work.status, after=work.status, **said)
+            touch([work.pk], now)
+        self.refresh_from_db()
 
 
 class HomeCopy(models.Model):
@@ -111,9 +194,23 @@ class Share(models.Model):
     class Meta:
         ordering = ["-pk"]
 
+    @staticmethod
+    def hash_of(token: str) -> str:
+        return hashlib.sha256(token.encode()).hexdigest()
+
     @classmethod
     def valid(cls, now: datetime) -> models.QuerySet[Share]:
+        """Those that still open something: neither expired nor revoked, and their maker may still see the session."""
         return cls.objects.filter(expires__gt=now, revoked__isnull=True, made_by__is_active=True)
+
+    @classmethod
+    def of(cls, token: str, now: datetime) -> Share | None:
+        """The share of a link, if it is valid."""
+        found = cls.valid(now).filter(token_hash=cls.hash_of(token)).select_related("workstation__workload", "made_by").first()
+        return found if found and found.workstation.access(found.made_by) else None
+
+    def revoke(self, by: Any, now: datetime | None = None) -> None:
+        Share.objects.filter(pk=self.pk, revoked__isnull=True).update(revoked=now or timezone.now())
 
 
 class DiskUse(models.Model):
