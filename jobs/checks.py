@@ -40,6 +40,17 @@ def sqlite_is_not_on_a_network(app_configs: Any, **kwargs: Any) -> list[Any]:
     return []
 
 
+@register()
+def webhook_networks_are_networks(app_configs: Any, **kwargs: Any) -> list[Any]:
+    from .webhooks import addresses
+
+    try:
+        addresses.networks()
+    except ValueError as error:
+        return [Error(f"WEBHOOK_NETWORKS: {error}", hint="Networks look like 10.1.0.0/16 or fd00::/8.", id="headrace.E003")]
+    return []
+
+
 @register(deploy=True)
 def production_names_its_hosts(app_configs: Any, **kwargs: Any) -> list[Any]:
     if settings.ALLOWED_HOSTS in ([], ["*"]):

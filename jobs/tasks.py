@@ -8,6 +8,7 @@ import redis
 from celery import shared_task
 
 from . import detecting, engine, following, hints, rounds
+from .webhooks import delivering
 
 ROUNDS = 100
 """Batches that one hint may work off before the next message gets its chance."""
@@ -48,3 +49,8 @@ def meter() -> None:
 @shared_task(name="jobs.reconcile", ignore_result=True)
 def reconcile() -> None:
     rounds.reconcile()
+
+
+@shared_task(name="jobs.webhooks", ignore_result=True)
+def webhooks() -> None:
+    delivering.turn()

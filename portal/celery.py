@@ -27,6 +27,7 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["jobs"])
 app.conf.beat_schedule = {
     "sweep": every(SWEEP, "sweep"),
+    "webhooks": every(SWEEP, "webhooks"),
     "follow": every(FOLLOW, "follow"),
     "poll": every(POLL, "poll"),
     "look": every(LOOK, "look"),

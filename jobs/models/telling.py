@@ -48,14 +48,15 @@ def of_events(events: Sequence[Event], works: Iterable[Workload]) -> None:
 
 
 def of_notice(notice: BudgetNotice) -> None:
-    """Messages about a threshold: to the installation, the budget's project, and the people whom a mail would tell."""
+    """Messages about a threshold, or an end that comes near: to the installation, the budget's project, and the people whom a mail would tell."""
     budget = notice.budget
     places = Q(everything=True) | Q(owner__in=people_of(budget), project=None)
     if budget.project_id:
         places |= Q(project=budget.project_id)
     hooks = Webhook.objects.filter(places, active=True, on_budget=True).select_related("owner")
-    body = _threshold(notice)
-    told = [_row(hook, "budget.threshold", body, notice.at, notice=notice) for hook in hooks if hook.may_tell()]
+    kind = "budget.threshold" if notice.percent else "budget.ending"
+    body = _budget(notice, kind)
+    told = [_row(hook, kind, body, notice.at, notice=notice) for hook in hooks if hook.may_tell()]
     WebhookDelivery.objects.bulk_create(told)
 
 
@@ -109,7 +110,7 @@ def _status(event: Event, work: Workload, report: Mapping[str, Any]) -> str:
     return _said(f"{work.kind}.status", event.at, data)
 
 
-def _threshold(notice: BudgetNotice) -> str:
+def _budget(notice: BudgetNotice, kind: str) -> str:
     budget = notice.budget
     data = {
         "id": budget.pk,
@@ -117,13 +118,13 @@ def _threshold(notice: BudgetNotice) -> str:
         "projectId": budget.project.code if budget.project else None,
         "member": budget.member.get_username() if budget.member else None,
         "url": f"{settings.PORTAL_URL.rstrip('/')}/budget/{budget.pk}/",
-        "percent": notice.percent,
+        "percent": notice.percent or None,
         "period": notice.period or None,
         "unit": budget.unit,
         "strictness": budget.strictness,
         **{name: f"{getattr(budget, name):f}" for name in ("amount", "spent", "held", "left")},
     }
-    return _said("budget.threshold", notice.at, data)
+    return _said(kind, notice.at, data)
 
 
 def _said(kind: str, at: datetime, data: Mapping[str, Any]) -> str:

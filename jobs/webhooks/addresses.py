@@ -16,6 +16,10 @@ from django.conf import settings
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 NAT64 = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1::/48"))
 COMPATIBLE = ipaddress.ip_network("::/96")
+SPECIAL = [
+    ipaddress.ip_network(text) for text in ("192.0.0.0/24", "192.88.99.0/24", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16")
+]
+"""Not for the public internet (IANA's registries of special addresses), though some versions of Python say so."""
 LONGEST = 2000
 
 
@@ -111,6 +115,8 @@ def _allowed(address: Address) -> bool:
 
 def _is_public(address: Address) -> bool:
     if isinstance(address, ipaddress.IPv6Address) and (address.is_site_local or address.scope_id):
+        return False
+    if any(address.version == network.version and address in network for network in SPECIAL):
         return False
     return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified or address.is_loopback)
 
