@@ -7,7 +7,7 @@ period an hour longer or shorter and never moves its end off midnight. Pure: no 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 MONTHS = {"month": 1, "quarter": 3, "year": 12}
@@ -28,6 +28,17 @@ def period_at(recurrence: str, zone: str, moment: datetime) -> Period:
     today = moment.astimezone(place).date()
     first = date(today.year, (today.month - 1) // months * months + 1, 1)
     return Period(_key(recurrence, first), _midnight(first, place), _midnight(_later(first, months), place))
+
+
+def days(first: date | None, last: date | None, zone: str) -> tuple[datetime | None, datetime | None]:
+    """When the first day begins and when the last one is over."""
+    place = ZoneInfo(zone)
+    return first and _midnight(first, place), last and _midnight(last + timedelta(days=1), place)
+
+
+def day_of(moment: datetime | None, zone: str, last: bool = False) -> date | None:
+    """The day in `zone` that begins, or as the last one is over, at `moment`."""
+    return moment and (moment - timedelta(microseconds=1 if last else 0)).astimezone(ZoneInfo(zone)).date()
 
 
 def _later(first: date, months: int) -> date:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.utils import timezone
 
 from jobs.models import Budget, Membership, Unit, Workload
 from jobs.models.roles import is_admin, sees_all
@@ -51,7 +52,9 @@ def may_edit(user: Any, budget: Budget) -> bool:
 
 def purse_of(user: Any) -> Purse | None:
     """The money of the project that the person used last; one query. None where there is nothing to say."""
-    found = budgets_of(user).filter(active=True, unit=Unit.MONEY).exclude(member__isnull=True, project__isnull=True).first()
+    now = timezone.now()
+    of_use = Q(active=True) & (Q(begins=None) | Q(begins__lte=now)) & (Q(ends=None) | Q(ends__gt=now))
+    found = budgets_of(user).filter(of_use, unit=Unit.MONEY).exclude(member__isnull=True, project__isnull=True).first()
     if found is None:
         return None
     name = found.project.name if found.project else found.name

@@ -46,8 +46,9 @@ class Installation(models.Model):
 
     @classmethod
     def let_run_unpaid(cls, who: Unpaid) -> None:
-        cls.code_of_this()
-        cls.objects.update(unpaid=who)
+        code = cls.code_of_this()
+        if not cls.objects.update(unpaid=who):
+            cls.objects.create(pk=1, code=code, unpaid=who)
 
 
 class Turn(models.Model):

@@ -6,6 +6,7 @@ keeps what was typed.
 
 from __future__ import annotations
 
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -13,12 +14,29 @@ from django import forms
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 
-from jobs.models import Budget, Project
+from jobs import periods
+from jobs.models import Budget, Project, Unpaid
+from jobs.models.budget import known_zone
 
 from .account import styled
 
 MOST_THRESHOLDS = 8
 AMOUNT = {"max_digits": 18, "decimal_places": 6}
+YEARS = range(2000, 2200)
+
+
+class Day(forms.DateField):
+    """A day of the calendar, chosen or typed as 2026-12-31."""
+
+    def __init__(self, label: str, help_text: str) -> None:
+        widget = forms.DateInput({"type": "date"}, format="%Y-%m-%d")
+        super().__init__(label=label, help_text=help_text, required=False, widget=widget, input_formats=["%Y-%m-%d"])
+
+    def clean(self, value: Any) -> date | None:
+        day = super().clean(value)
+        if day is not None and day.year not in YEARS:
+            raise ValidationError(f"A year from {YEARS[0]} to {YEARS[-1]}.")
+        return day
 
 
 class Thresholds(forms.CharField):
@@ -64,15 +82,27 @@ class BudgetForm(LeadForm):
     member = forms.CharField(required=False, max_length=150, label="Of a person", help_text="The name they sign in with.",
                              widget=forms.TextInput({"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}))
 
+    first_day = Day("First day", "Nothing starts on it before. Empty: of use at once.")
+    last_day = Day("Last day", "Of use until midnight; what is left then is of no use any more. Empty: no end.")
+
     class Meta(LeadForm.Meta):
         fields = ["name", "project", "unit", "strictness", "amount", "recurrence", "grant", "zone", "carry", "thresholds"]
         labels = {"project": "Of a project", "unit": "Counts", "recurrence": "Renewed", "zone": "Time zone",
                   "carry": "What is left goes over to the next period", "strictness": "When it is used up"}
         help_texts = {"project": "Neither a project nor a person: it is of the whole organization.",
-                      "zone": "Periods begin at midnight there, such as Europe/Berlin."}
+                      "recurrence": "One that is renewed has no first and last day.",
+                      "zone": "Days and periods begin at midnight there, such as Europe/Berlin."}
+
+    field_order = [
+        *("name", "project", "member", "unit", "strictness", "amount", "recurrence", "first_day", "last_day", "grant", "carry", "zone"),
+        "thresholds",
+    ]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        budget = self.instance
+        self.initial["first_day"] = periods.day_of(budget.begins, budget.zone)
+        self.initial["last_day"] = periods.day_of(budget.ends, budget.zone, last=True)
         self.fields["project"].queryset = Project.objects.filter(active=True)  # type: ignore[attr-defined]
         if self.instance.pk:
             for name in ("project", "member", "unit"):
@@ -87,13 +117,29 @@ class BudgetForm(LeadForm):
             raise ValidationError(f"Nobody signs in here as {name}.")
         return found
 
+    def clean_zone(self) -> str:
+        known_zone(self.cleaned_data["zone"])  # before the days are read in it
+        return str(self.cleaned_data["zone"])
+
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         if cleaned.get("member") and cleaned.get("project"):
             self.add_error("member", "A budget is of a person or of a project, not of both.")
         if cleaned.get("grant") is None:
             cleaned["grant"] = cleaned.get("amount") or Decimal(0)
+        self._clean_days(cleaned)
         return cleaned
+
+    def _clean_days(self, cleaned: dict[str, Any]) -> None:
+        """From the days that were typed to the moments that are kept."""
+        first, last = cleaned.get("first_day"), cleaned.get("last_day")
+        if first and last and last < first:
+            self.add_error("last_day", "It ends before it begins.")
+        if cleaned.get("recurrence") and (first or last):
+            why = "A budget that is renewed has no first and last day; choose Once, or leave this empty."
+            self.add_error("first_day" if first else "last_day", why)
+        if not self.errors:
+            cleaned["begins"], cleaned["ends"] = periods.days(first, last, cleaned["zone"])
 
 
 class AdjustForm(forms.Form):
@@ -112,3 +158,13 @@ class AdjustForm(forms.Form):
         """What it takes from the budget."""
         amount: Decimal = self.cleaned_data["amount"]
         return amount if self.cleaned_data["way"] == "take" else -amount
+
+
+class UnpaidForm(forms.Form):
+    """Who may run what no budget pays for."""
+
+    unpaid = forms.ChoiceField(label="Who may run what no budget pays for", choices=Unpaid.choices)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        styled(self)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -16,6 +16,7 @@ from django.db.models import Q, QuerySet, Sum
 from django.urls import reverse
 
 from jobs import ledger
+from jobs import periods as periods_of
 from jobs.models import Budget, BudgetPeriod, Charge, Hold, Unit, Workload
 from jobs.models.roles import sees_all
 from portal import words
@@ -82,6 +83,33 @@ def target(budget: Budget) -> str:
 
 
 @dataclass(frozen=True)
+class Dates:
+    """The first and the last day of a budget that has such, and what they make of it now."""
+
+    words: str
+    state: str = ""
+    sentence: str = ""
+
+
+def dates(budget: Budget, now: datetime) -> Dates | None:
+    first, last = periods_of.day_of(budget.begins, budget.zone), periods_of.day_of(budget.ends, budget.zone, last=True)
+    if not (first or last):
+        return None
+    words = " ".join(filter(None, [first and f"from {_day(first)}", last and f"until {_day(last)}"]))
+    if first and budget.early(now):
+        return Dates(words, "Not begun", f"Its first day is {_day(first)}. Jobs that wait for it start then by themselves.")
+    if last and budget.ended(now):
+        rest = "" if budget.left <= 0 else f" {amount(budget, budget.left)} was not used."
+        kept = "Jobs that wait for it are kept; they need a later last day, or another budget."
+        return Dates(words, "Ended", f"Its last day was {_day(last)}.{rest} {kept}")
+    return Dates(words)
+
+
+def _day(day: date) -> str:
+    return f"{day.day} {day:%b %Y}"
+
+
+@dataclass(frozen=True)
 class Threshold:
     """A percent of the limit: passed at a moment, passed but not noted yet, or still ahead."""
 
@@ -109,6 +137,13 @@ def periods(budget: Budget) -> list[tuple[BudgetPeriod, str, str, str]]:
         spent = budget.spent if period.spent is None else period.spent
         rows.append((period, amount(budget, period.amount), amount(budget, period.carried), amount(budget, spent)))
     return rows
+
+
+def nothing(user: Any) -> str:
+    """What it means for a person that no budget applies to them."""
+    free = ledger.may_run_unpaid(user)
+    now = "Nothing that you start is limited by money." if free else "What you start is kept and waits until a budget pays for it."
+    return f"{now} When an admin gives you or one of your projects a budget, what is spent, held and left is shown here."
 
 
 def close(budget: Budget) -> Question:

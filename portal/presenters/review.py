@@ -76,9 +76,9 @@ def review(form: JobForm, inputs: Sequence[InputRow]) -> Review:
     if wall:
         most = ledger.due(kind.price_of(cheap) * nodes * cores, wall)
         rows.append(Row(f"At most, walltime {words.duration(wall)}", words.money(most)))
-    budgets = [budget for budget in ledger.budgets_for(form.user, data.get("project")) if budget.active]
+    budgets = ledger.budgets_for(form.user, data.get("project"))
     rows += [Row(f"{budget.name} free now", _free(budget)) for budget in budgets]
-    checks.append(_money(budgets, kind.price_of(cheap), nodes * cores))
+    checks.append(_money(budgets, kind.price_of(cheap), nodes * cores) if budgets else _unpaid(form.user, data.get("project")))
     return Review(checks, first, rows, _start(kind, nodes * cores))
 
 
@@ -143,18 +143,24 @@ def _hardware(form: JobForm, data: dict[str, Any]) -> CheckRow:
 
 
 def _money(budgets: Sequence[Any], price: Decimal, cores: int) -> CheckRow:
+    now = timezone.now()
     for budget in budgets:
+        if why := ledger.why_unusable(budget, now):
+            kept = "the job is kept and waits in Queued" if budget.active else "a job can't start on it"
+            return CheckRow(Tone.LOOK, "alert-triangle", f"{budget.name} can't be used now", f"{why}; {kept}")
         needed = ledger.rate(budget, price, cores)
         if budget.left < needed:
-            return CheckRow(
-                Tone.LOOK,
-                "alert-triangle",
-                f"{budget.name} can't pay the first hour",
-                f"{_amount(budget, needed)} needed, {_free(budget)} free; the job is kept and waits in Queued",
-            )
-    if not budgets:
-        return CheckRow(Tone.WAIT, "info-circle", "No budget applies", "nothing is charged to you")
+            more = f"{_amount(budget, needed)} needed, {_free(budget)} free; the job is kept and waits in Queued"
+            return CheckRow(Tone.LOOK, "alert-triangle", f"{budget.name} can't pay the first hour", more)
     return CheckRow(Tone.PASS, "circle-check", f"{budgets[0].name} can pay", "the first hour is held at the start")
+
+
+def _unpaid(user: Any, project: Any) -> CheckRow:
+    """No budget applies: it runs unpaid, or waits until somebody pays for it."""
+    if ledger.may_run_unpaid(user):
+        return CheckRow(Tone.WAIT, "info-circle", "No budget applies", "nothing is charged to you")
+    more = f"{ledger.nobody_pays(project)}; the job is kept and waits in Queued"
+    return CheckRow(Tone.LOOK, "alert-triangle", "Nobody pays for it yet", more)
 
 
 def _amount(budget: Any, value: Decimal) -> str:

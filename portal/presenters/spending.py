@@ -34,7 +34,7 @@ ZERO = Decimal(0)
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast it goes. `out`: the day on which nothing is left at this pace; None if not before the period turns."""
+    """How fast it goes. `out`: the day on which nothing is left at this pace; None if not before the period turns or it ends."""
 
     a_day: str
     out: datetime | None
@@ -57,9 +57,10 @@ def pace(budget: Budget, now: datetime) -> Pace:
     out = None
     if a_day > 0 and budget.left > 0 and budget.left / a_day < 3650:
         out = now + timedelta(days=float(budget.left / a_day))
-    if budget.turns is None or (out is not None and out < budget.turns):
+    until = budget.turns or budget.ends
+    if until is None or until <= now or (out is not None and out < until):
         return Pace(budgets.amount(budget, a_day), out, "")
-    rest = budget.left - a_day * Decimal((budget.turns - now).total_seconds() / 86400)
+    rest = budget.left - a_day * Decimal((until - now).total_seconds() / 86400)
     return Pace(budgets.amount(budget, a_day), None, budgets.amount(budget, max(ZERO, rest)))
 
 

@@ -16,21 +16,21 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from jobs import ledger, lifecycle
-from jobs.models import AuditEntry, Budget, Workload, touch
+from jobs import ledger
+from jobs.models import AuditEntry, Budget, Installation, Unpaid
 from jobs.models.roles import is_admin, sees_all
 from portal import purses
-from portal.forms.budget import AdjustForm, BudgetForm, LeadForm
+from portal.forms.budget import AdjustForm, BudgetForm, LeadForm, UnpaidForm
 from portal.presenters import budgets as shown
 
 from .access import address
 from .asking import ask
+from .editing import first_to_save, only_admins, switched, values, wake
 from .paging import page_of, searched
 
-WOKEN = 1000
-LATER = "Somebody else changed this budget while you did. What you typed is still here; below it is what holds now."
+ADMINS = "Only admins give out money."
 
 
 @login_required
@@ -42,20 +42,44 @@ def every(request: HttpRequest) -> HttpResponse:
     query, found = searched(request), Budget.objects.select_related("project", "member")
     found = found.filter(name__icontains=query) if query else found
     page = page_of(found, request, q=query)
-    rows = [shown.figures(budget) for budget in page.rows]
+    now = timezone.now()
+    rows = [{"dates": shown.dates(budget, now), "figures": shown.figures(budget), "budget": budget} for budget in page.rows]
     context = {"rows": rows, "newer": page.newer, "older": page.older, "q": query, "admin": is_admin(request.user)}
+    who = Installation.who_runs_unpaid()
+    context |= {"unpaid": UnpaidForm(initial={"unpaid": who}), "who": who.label, "none": not Budget.objects.exists()}
     return render(request, "budgets/all.html", context)
+
+
+@login_required
+@require_POST
+def unpaid(request: HttpRequest) -> HttpResponse:
+    """Who may run what no budget pays for."""
+    only_admins(request, ADMINS)
+    form, before = UnpaidForm(request.POST), Installation.who_runs_unpaid()
+    if not form.is_valid():
+        messages.error(request, "Choose who may run without a budget.")
+        return redirect("budgets-all")
+    after = Unpaid(form.cleaned_data["unpaid"])
+    with transaction.atomic():
+        if after != before:
+            Installation.let_run_unpaid(after)
+            changed = {"unpaid": [before.label, after.label]}
+            AuditEntry.note(request.user, "change who runs unpaid", "budgets", address(request), values=changed)
+            wake(gate="budget")
+    messages.success(request, f"What no budget pays for may be run by: {after.label.lower()}.")
+    return redirect("budgets-all")
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    _admins(request)
+    only_admins(request, ADMINS)
     start = {"name": request.GET.get("name", "")[:120], "project": request.GET.get("project", "")[:20], "version": 1}
     form = BudgetForm(request.POST if request.method == "POST" else None, initial=start)
     if request.method == "POST" and form.is_valid():
         return redirect("budget-one", _make(request, form).pk)
-    return render(request, "budgets/edit.html", {"form": form}, status=422 if form.errors else 200)
+    context = {"form": form, "first": not Budget.objects.exists() and Installation.who_runs_unpaid() != Unpaid.EVERYBODY}
+    return render(request, "budgets/edit.html", context, status=422 if form.errors else 200)
 
 
 @login_required
@@ -76,16 +100,14 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def close(request: HttpRequest, pk: int) -> HttpResponse:
     """GET asks, POST closes it, or opens it again."""
-    _admins(request)
+    only_admins(request, ADMINS)
     budget = get_object_or_404(Budget, pk=pk)
     if request.method != "POST":
         return ask(request, shown.close(budget))
     active = request.POST.get("active") == "1"
     with transaction.atomic():
-        if Budget.objects.filter(pk=pk, active=not active).update(active=active, version=F("version") + 1):
-            action = "open budget" if active else "close budget"
-            AuditEntry.note(request.user, action, budget, address(request), id=pk, values={"active": [not active, active]})
-            _wake()
+        if switched(request, budget, active, ("open budget", "close budget"), id=pk):
+            wake(gate="budget")
     messages.success(request, f"{budget.name} is {'open' if active else 'closed'}.")
     return redirect("budget-one", pk)
 
@@ -93,7 +115,7 @@ def close(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def adjust(request: HttpRequest, pk: int) -> HttpResponse:
-    _admins(request)
+    only_admins(request, ADMINS)
     budget = get_object_or_404(Budget.objects.select_related("project", "member"), pk=pk)
     form = AdjustForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid() and _adjust(request, budget, form):
@@ -103,11 +125,6 @@ def adjust(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 # --- private ----------------------------------------------------------------------------------------------------------
-def _admins(request: HttpRequest) -> None:
-    if not is_admin(request.user):
-        raise PermissionDenied("Only admins give out money.")
-
-
 def _led(request: HttpRequest, pk: int) -> Budget:
     budget = get_object_or_404(purses.visible_to(request.user), pk=pk)
     if not purses.may_edit(request.user, budget):
@@ -119,11 +136,12 @@ def _make(request: HttpRequest, form: BudgetForm) -> Budget:
     now = timezone.now()
     with transaction.atomic():
         budget: Budget = form.save(commit=False)
-        budget.member, budget.grant = form.cleaned_data["member"], form.cleaned_data["grant"]
+        for name in ("member", *_derived(form.cleaned_data)):
+            setattr(budget, name, form.cleaned_data[name])
         budget.save()
         ledger.opened(budget, request.user, now)
-        AuditEntry.note(request.user, "add budget", budget, address(request), id=budget.pk, values=_values(form))
-        _wake()
+        AuditEntry.note(request.user, "add budget", budget, address(request), id=budget.pk, values=values(form))
+        wake(gate="budget")
     messages.success(request, f"{budget.name} was made.")
     return budget
 
@@ -131,19 +149,18 @@ def _make(request: HttpRequest, form: BudgetForm) -> Budget:
 def _change(request: HttpRequest, pk: int, form: LeadForm) -> bool:
     """False, with the error on the form, if somebody was faster or the ledger can't do it."""
     given, now = form.cleaned_data, timezone.now()
-    names = [name for name in form.changed_data if name not in ("version", "amount")]
+    names = [name for name in form.changed_data if name not in ("version", "amount", "first_day", "last_day")]
     try:
         with transaction.atomic():
-            row = Budget.objects.select_for_update().get(pk=pk)
-            if row.version != given["version"]:
-                form.add_error(None, LATER)
+            row = first_to_save(form, Budget.objects.all(), pk)
+            if row is None:
                 return False
             _limit_first(row, given, request.user, now)
-            Budget.objects.filter(pk=pk).update(**{name: given[name] for name in {*names, *_grant(given)}}, version=F("version") + 1)
+            Budget.objects.filter(pk=pk).update(**{name: given[name] for name in {*names, *_derived(given)}}, version=F("version") + 1)
             if {"recurrence", "zone"} & set(names):
                 ledger.schedule(row, now)
-            AuditEntry.note(request.user, "change budget", row, address(request), id=pk, values=_values(form))
-            _wake()
+            AuditEntry.note(request.user, "change budget", row, address(request), id=pk, values=values(form))
+            wake(gate="budget")
     except ledger.Refused as error:
         form.add_error("amount" if "amount" in form.fields else None, str(error))
         return False
@@ -162,8 +179,9 @@ def _limit_first(row: Budget, given: dict[str, Any], by: Any, now: Any) -> None:
     ledger.set_limit(row, given["amount"], by, now)
 
 
-def _grant(given: dict[str, Any]) -> list[str]:
-    return ["grant"] if "grant" in given else []
+def _derived(given: dict[str, Any]) -> list[str]:
+    """Columns that the form works out of what was typed; a lead's form has none."""
+    return [name for name in ("grant", "begins", "ends") if name in given]
 
 
 def _adjust(request: HttpRequest, budget: Budget, form: AdjustForm) -> bool:
@@ -172,7 +190,7 @@ def _adjust(request: HttpRequest, budget: Budget, form: AdjustForm) -> bool:
             made = ledger.adjust(budget, form.signed, form.cleaned_data["reason"], request.user, timezone.now())
             detail = {"id": budget.pk, "amount": str(made.amount), "reason": made.note}
             AuditEntry.note(request.user, "adjust budget", budget, address(request), **detail)
-            _wake()
+            wake(gate="budget")
     except ledger.Refused as error:
         form.add_error("reason" if "reason" in str(error) else "amount", str(error))
         return False
@@ -180,23 +198,9 @@ def _adjust(request: HttpRequest, budget: Budget, form: AdjustForm) -> bool:
     return True
 
 
-def _values(form: Any) -> dict[str, list[str]]:
-    """Name, before, after of what was changed."""
-    found = {}
-    for name in form.changed_data:
-        before = form.initial.get(name, "")
-        found[name] = [str("" if before is None else before)[:300], str(form.cleaned_data.get(name, ""))[:300]]
-    found.pop("version", None)
-    return found
-
-
-def _wake() -> None:
-    """What waits for money is looked at again at once."""
-    touch(list(Workload.objects.filter(status=lifecycle.QUEUED, gate="budget").values_list("pk", flat=True)[:WOKEN]))
-
-
 urlpatterns = [
     path("budget/all/", every, name="budgets-all"),
+    path("budget/unpaid/", unpaid, name="budget-unpaid"),
     path("budget/new/", new, name="budget-new"),
     path("budget/<int:pk>/edit/", edit, name="budget-edit"),
     path("budget/<int:pk>/close/", close, name="budget-close"),

@@ -29,7 +29,7 @@ def first(request: HttpRequest) -> HttpResponse:
     mine = list(purses.budgets_of(request.user)[:SHOWN])
     if mine:
         return _page(request, mine[0], mine)
-    context = {"every": sees_all(request.user), "admin": is_admin(request.user)}
+    context = {"every": sees_all(request.user), "admin": is_admin(request.user), "text": shown.nothing(request.user)}
     return render(request, "budgets/none.html", context)
 
 
@@ -62,6 +62,7 @@ def _page(request: HttpRequest, budget: Budget, mine: list[Budget]) -> HttpRespo
     asked, now = ledger.filter_of(request.GET), timezone.now()
     page = page_of(ledger.entries(budget, request.user, asked), request, **asked.kept)
     context = {
+        "dates": shown.dates(budget, now),
         "budget": budget, "figures": shown.figures(budget), "mine": mine, "holds": shown.holds(budget, request.user),
         "rows": ledger.rows(budget, page.rows, request.user), "newer": page.newer, "older": page.older,
         "asked": asked, "kinds": Charge.Kind.choices, "thresholds": shown.thresholds(budget, now), "periods": shown.periods(budget),

@@ -6,20 +6,17 @@ longer offered ends what waits for it through the queue, which says so on each j
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.views.decorators.http import require_http_methods, require_safe
 
-from jobs import cataloguing, lifecycle
-from jobs.models import AuditEntry, Cluster, Coretype, Region, Request, Workload, touch
+from jobs import cataloguing
+from jobs.models import AuditEntry, Cluster, Coretype, Region, Request, touch
 from jobs.models.roles import is_admin, sees_all
 from jobs.signals import announce
 from portal.forms.coretype import CatalogueForm, CoretypeForm, RegionForm
@@ -27,9 +24,10 @@ from portal.presenters import catalogue as shown
 
 from .access import address
 from .asking import ask
+from .editing import first_to_save, only_admins, switched, values, wake
 
 PRICES = 30
-LATER = "Somebody else changed it while you did. What you typed is still here."
+ADMINS = "Only admins change the catalogue."
 
 
 @login_required
@@ -46,7 +44,7 @@ def coretypes(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def coretype(request: HttpRequest, code: str = "") -> HttpResponse:
     """A new one, or one that is changed."""
-    _admins(request)
+    only_admins(request, ADMINS)
     kind = get_object_or_404(Coretype, code=code) if code else Coretype()
     before = shown.about(kind) if code else {}
     initial = {"version": kind.version, **({} if code else {"memory": 16})}
@@ -63,15 +61,13 @@ def coretype(request: HttpRequest, code: str = "") -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def offer(request: HttpRequest, code: str) -> HttpResponse:
     """GET says what becomes of queued and running work, POST withdraws it or offers it again."""
-    _admins(request)
+    only_admins(request, ADMINS)
     kind = get_object_or_404(Coretype, code=code)
     if request.method != "POST":
         return ask(request, shown.withdraw(kind))
     active = request.POST.get("active") == "1"
     with transaction.atomic():
-        if Coretype.objects.filter(pk=kind.pk, active=not active).update(active=active, version=F("version") + 1):
-            action = "offer coretype" if active else "withdraw coretype"
-            AuditEntry.note(request.user, action, kind, address(request), code=code, values={"active": [not active, active]})
+        if switched(request, kind, active, ("offer coretype", "withdraw coretype"), code=code):
             _wake(kind)
     messages.success(request, f"{kind} is {'on offer' if active else 'not offered any more; what runs there goes on'}.")
     return redirect("coretypes")
@@ -81,7 +77,7 @@ def offer(request: HttpRequest, code: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, code: str) -> HttpResponse:
     """Only one that no job ever used; others are withdrawn, so that the ledger keeps its names."""
-    _admins(request)
+    only_admins(request, ADMINS)
     kind = get_object_or_404(Coretype, code=code)
     if why := shown.kept_by(kind):
         messages.error(request, why)
@@ -99,14 +95,14 @@ def delete(request: HttpRequest, code: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def region(request: HttpRequest, code: str = "") -> HttpResponse:
-    _admins(request)
+    only_admins(request, ADMINS)
     found = get_object_or_404(Region, code=code) if code else Region()
     form = RegionForm(request.POST if request.method == "POST" else None, instance=found)
     if request.method == "POST" and form.is_valid():
         with transaction.atomic():
             form.save()
             action = "change region" if code else "add region"
-            AuditEntry.note(request.user, action, found, address(request), values=_values(form))
+            AuditEntry.note(request.user, action, found, address(request), values=values(form))
         return redirect("coretypes")
     return render(request, "hardware/region.html", {"form": form, "region": found if code else None}, status=422 if form.errors else 200)
 
@@ -125,7 +121,7 @@ def export(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def take(request: HttpRequest) -> HttpResponse:
     """Import: all of a file or nothing of it."""
-    _admins(request)
+    only_admins(request, ADMINS)
     form, faults = CatalogueForm(request.POST or None, request.FILES or None), []
     if request.method == "POST" and form.is_valid():
         try:
@@ -145,7 +141,7 @@ def take(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def release(request: HttpRequest, pk: int) -> HttpResponse:
     """GET says what is lost, POST writes the request; the engine does it."""
-    _admins(request)
+    only_admins(request, ADMINS)
     cluster = get_object_or_404(Cluster.objects.select_related("workload__owner"), pk=pk)
     if cluster.released is not None:
         messages.info(request, f"{cluster} is released already.")
@@ -162,40 +158,28 @@ def release(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 # --- private ----------------------------------------------------------------------------------------------------------
-def _admins(request: HttpRequest) -> None:
-    if not is_admin(request.user):
-        raise PermissionDenied("Only admins change the catalogue.")
-
-
 def _save(request: HttpRequest, form: CoretypeForm, before: dict[str, str]) -> bool:
     """False, with the message on the form, if somebody was faster."""
     kind: Coretype = form.instance
     with transaction.atomic():
         if kind.pk:
-            fresh = Coretype.objects.select_for_update().filter(pk=kind.pk, version=form.cleaned_data["version"])
-            if not fresh.exists():
-                form.add_error(None, LATER)
+            if first_to_save(form, Coretype.objects.all(), kind.pk) is None:
                 return False
             kind.version = form.cleaned_data["version"] + 1
         kind.changed_by = request.user
         form.save()
         after = shown.about(kind)
-        values = {name: [before.get(name, ""), text] for name, text in after.items() if before.get(name, "") != text}
+        changed = {name: [before.get(name, ""), text] for name, text in after.items() if before.get(name, "") != text}
         action = "change coretype" if before else "add coretype"
-        AuditEntry.note(request.user, action, kind, address(request), code=kind.code, values=values)
+        AuditEntry.note(request.user, action, kind, address(request), code=kind.code, values=changed)
         _wake(kind)
     messages.success(request, f"{kind} was saved.")
     return True
 
 
-def _values(form: Any) -> dict[str, list[str]]:
-    return {name: [str(form.initial.get(name, "")), str(form.cleaned_data.get(name, ""))] for name in form.changed_data}
-
-
 def _wake(kind: Coretype | None = None) -> None:
     """What waits for it is looked at again, and the pages are told."""
-    waiting = Workload.objects.filter(status=lifecycle.QUEUED)
-    touch(list((waiting.filter(coretype=kind) if kind else waiting).values_list("pk", flat=True)[:1000]))
+    wake(**({"coretype": kind} if kind else {}))
     announce("hardware")
 
 

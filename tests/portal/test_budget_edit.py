@@ -8,7 +8,7 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import Group
 from django.utils import timezone
 
-from jobs.models import AuditEntry, Budget, Charge
+from jobs.models import AuditEntry, Budget, Charge, Installation
 
 pytestmark = pytest.mark.django_db
 
@@ -72,7 +72,7 @@ def test_of_two_admins_at_once_the_second_is_told_and_loses_nothing(client, admi
     answer = post(client, admin, f"/budget/{money.pk}/edit/", fields(money, name="Second"))
     assert answer.status_code == 422
     page = answer.content.decode()
-    assert "Somebody else changed this budget" in page
+    assert "Somebody else changed it" in page
     assert 'value="Second"' in page
     money.refresh_from_db()
     assert money.name == "First"
@@ -93,6 +93,63 @@ def test_other_nonsense_is_said_beside_its_field(client, admin, money, field, va
     answer = post(client, admin, f"/budget/{money.pk}/edit/", fields(money, **{field: value}))
     assert answer.status_code == 422
     assert f'id="id_{field}_error"' in answer.content.decode()
+
+
+def test_an_admin_gives_money_for_some_days_of_a_time_zone(client, admin, wing):
+    dates = {"first_day": "2030-03-01", "last_day": "2030-03-31", "zone": "Europe/Berlin"}
+    post(client, admin, "/budget/new/", fields(project=wing.pk, **dates))
+    made = Budget.objects.get()
+    assert [made.begins.isoformat(), made.ends.isoformat()] == ["2030-02-28T23:00:00+00:00", "2030-03-31T22:00:00+00:00"]
+    page = client.get(f"/budget/{made.pk}/").content.decode()
+    assert "of use from 1 Mar 2030 until 31 Mar 2030 (Europe/Berlin)" in page
+    assert "Its first day is 1 Mar 2030" in page
+    assert "from 1 Mar 2030 until 31 Mar 2030, not begun" in client.get("/budget/all/").content.decode()
+    form = client.get(f"/budget/{made.pk}/edit/").content.decode()
+    assert 'value="2030-03-01"' in form
+    assert 'value="2030-03-31"' in form
+    post(client, admin, f"/budget/{made.pk}/edit/", fields(made, last_day="2020-03-31", zone="Europe/Berlin"))
+    made.refresh_from_db()
+    assert (made.begins, made.ends.isoformat()) == (None, "2020-03-31T22:00:00+00:00")
+    assert "Its last day was 31 Mar 2020. €100.00 was not used." in client.get(f"/budget/{made.pk}/").content.decode()
+    assert AuditEntry.objects.first().detail["values"]["last_day"] == ["2030-03-31", "2020-03-31"]
+
+
+@pytest.mark.parametrize(("dates", "where", "words"), [
+    ({"first_day": "2030-03-02", "last_day": "2030-03-01"}, "last_day", "ends before it begins"),
+    ({"first_day": "2030-02-30"}, "first_day", "valid date"),
+    ({"last_day": "9999-12-31"}, "last_day", "A year from 2000 to"),
+    ({"last_day": "2030-03-01", "recurrence": "month"}, "last_day", "renewed has no first and last day"),
+])
+def test_days_that_cannot_be_are_said_beside_their_field(client, admin, money, dates, where, words):
+    answer = post(client, admin, f"/budget/{money.pk}/edit/", fields(money, name="Typed", **dates))
+    assert answer.status_code == 422
+    page = answer.content.decode()
+    assert words in page.split(f'id="id_{where}_error"')[1].split("</p>")[0]
+    assert 'value="Typed"' in page
+    money.refresh_from_db()
+    assert (money.begins, money.ends, money.recurrence) == (None, None, "")
+
+
+def test_who_runs_unpaid_is_said_by_admins_and_audited(client, admin, owner, auditor, money):
+    assert post(client, owner, "/budget/unpaid/", {"unpaid": "everybody"}).status_code == 403
+    assert post(client, auditor, "/budget/unpaid/", {"unpaid": "everybody"}).status_code == 403
+    post(client, admin, "/budget/unpaid/", {"unpaid": "nobody"})
+    assert Installation.who_runs_unpaid() == "admins"
+    post(client, admin, "/budget/unpaid/", {"unpaid": "everybody"})
+    assert Installation.who_runs_unpaid() == "everybody"
+    entry = AuditEntry.objects.get()
+    assert entry.detail["values"]["unpaid"] == ["Admins only, as soon as there is any budget", "Everybody"]
+    client.force_login(auditor)
+    page = client.get("/budget/all/").content.decode()
+    assert "Everybody" in page
+    assert "/budget/unpaid/" not in page
+
+
+def test_the_first_budget_says_what_it_changes(client, admin, wing):
+    client.force_login(admin)
+    assert "This is the first budget." in client.get("/budget/new/").content.decode()
+    factories.budget(wing, 1)
+    assert "This is the first budget." not in client.get("/budget/new/").content.decode()
 
 
 def test_a_strict_budget_below_what_is_taken_is_refused(client, admin, money):

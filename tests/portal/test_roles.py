@@ -43,6 +43,7 @@ CHANGES = {
     "budget-edit": (403, 422, 422, 403, 404, 302),
     "budget-close": (403, 403, 302, 403, 403, 302),
     "budget-adjust": (403, 403, 422, 403, 403, 302),
+    "budget-unpaid": (403, 403, 302, 403, 403, 302),
     "coretype": (403, 403, 422, 403, 403, 302),
     "coretype-offer": (403, 403, 302, 403, 403, 302),
     "coretype-look": (403, 403, 302, 403, 403, 302),
@@ -75,7 +76,7 @@ def world(owner, member, stranger, admin, wing, clock, cloud):
     people = {"member": member, "lead": lead, "admin": admin, "auditor": auditor, "stranger": stranger, "anonymous": None}
 
     def address(name):
-        if name.startswith("budget-") and name != "budget-new":
+        if name.startswith("budget-") and name not in ("budget-new", "budget-unpaid"):
             return reverse(name, args=[budget.pk])
         return reverse(name, args=[work.public_id] if name.startswith("job") else pages.get(name, []))
 

@@ -12,6 +12,7 @@ from jobs import scheduling
 from jobs.models import Budget, Coretype, Software, SoftwareVersion
 from portal import purses
 
+from .moments import when
 from .paging import Paging, listed, page
 from .shapes import BudgetOut, CoretypeOut, Page, PriceOut, SoftwareOut, answers
 
@@ -114,4 +115,6 @@ def _budget(row: Budget) -> dict[str, Any]:
         "held": f"{row.held:f}",
         "left": f"{row.left:f}",
         "isActive": row.active,
+        "begins": when(row.begins),
+        "ends": when(row.ends),
     }

@@ -64,7 +64,7 @@ class PriceOut(BaseModel):
 
 
 class BudgetOut(BaseModel):
-    """Amounts are decimals as text, in `unit`."""
+    """Amounts are decimals as text, in `unit`. `begins` and `ends`: of use between them only."""
 
     id: int
     name: str
@@ -77,3 +77,5 @@ class BudgetOut(BaseModel):
     held: str
     left: str
     isActive: bool
+    begins: str | None
+    ends: str | None
