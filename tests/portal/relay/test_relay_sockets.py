@@ -234,9 +234,9 @@ async def test_the_page_names_who_is_connected(node, name, desk, owner, admin):
 
 async def test_a_second_life_of_the_agent_takes_the_place_of_the_first(node, name, owner):
     heard = []
-    async with node(desktop=echo), node(desktop=remembering_desktop(heard)):
-        async with viewing(f"/relay/{name}/desktop", await session(owner)) as viewer:
-            await greeted(viewer)
+    key = await session(owner)
+    async with node(desktop=echo), node(desktop=remembering_desktop(heard)), viewing(f"/relay/{name}/desktop", key) as viewer:
+        await greeted(viewer)
 
 
 async def asked(path, key=""):
