@@ -259,9 +259,13 @@ def _background(plan: Plan) -> Iterator[Finding]:
     """A command put in the background and not waited for ends with the job."""
     steps = [step for step in plan.steps if step.argv]
     for at, step in enumerate(steps):
-        if step.before == "&" and step.program and not step.conditional and not any(later.program in ("wait", "fg") for later in steps[at + 1 :]):
+        if (
+            step.before == "&"
+            and step.program
+            and not step.conditional
+            and not any(later.program in ("wait", "fg") for later in steps[at + 1 :])
+        ):
             yield warning(f"{spot(step.file, step.line)} puts {step.program} in the background (&) and does not wait: it "
                           "is ended as soon as the command is over.", file=step.file, line=step.line, thing="&",
                           remedy="Leave the & out, or end with wait.")  # fmt: skip
             return
-

@@ -153,9 +153,7 @@ class _Reader:
         before = self.steps[-1].program if self.steps else ""
         self.guarded = command.after == "&&" and (self.guarded or before in _TESTS)
 
-    def _step(
-        self, command: Command, assigned: dict[str, str | None], file: str | None, offset: int, outer: Step | None
-    ) -> Step:
+    def _step(self, command: Command, assigned: dict[str, str | None], file: str | None, offset: int, outer: Step | None) -> Step:
         words, kept = self._words(command.words)
         argv, launcher, more = unwrap(words, self.variables | assigned)
         lost = len(words) - len(argv)
@@ -294,4 +292,3 @@ def _arguments(step: Step) -> list[str | None]:
 
 def _is_pattern(word: Word) -> bool:
     return any(part.kind is Kind.TEXT and any(char in part.text for char in "*?[{") for part in word.parts)
-

@@ -40,7 +40,15 @@ def check(request: Request, plan: Plan) -> Iterator[Finding]:
 
 
 def _near(step: Step, word: str, foam: list[str]) -> str | None:
-    if word in _WELL_KNOWN or word in foam or word in _REAL or is_known(word) or claims(word) or step.tree.anything or word.startswith("python"):
+    if (
+        word in _WELL_KNOWN
+        or word in foam
+        or word in _REAL
+        or is_known(word)
+        or claims(word)
+        or step.tree.anything
+        or word.startswith("python")
+    ):
         return None
     for name in [*_WELL_KNOWN, *foam]:
         if name.lower() == word.lower() or (len(word) >= 5 and sorted(name) == sorted(word)):

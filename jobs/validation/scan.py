@@ -12,6 +12,7 @@ from typing import BinaryIO
 from .text import LONGEST, in_time
 
 _BLOCK = 1 << 20
+_BLANK = 4 << 20  # bytes of blanks and nothing else at which a text is none
 
 
 class Scanner:
@@ -23,6 +24,7 @@ class Scanner:
         self.number = 0
         self.cut = False
         self.zeros = False
+        self.blank = 0
         self.too_long = False
         self.ended = False
 
@@ -71,5 +73,8 @@ class Scanner:
             data = data[: data.index(b"\0")]
         elif not in_time(self.name, self.number):
             self.cut = self.ended = True
+        self.blank = self.blank + len(data) if data.isspace() else 0
+        if self.blank > _BLANK:
+            self.cut = self.ended = self.zeros = True
         self.buffer = self.buffer[self.at :] + data
         self.at = 0

@@ -62,8 +62,4 @@ def canonical(software: str) -> str:
 def chosen(request: Request, plan: Plan) -> list[Solver]:
     code = canonical(request.software)
     programs = {step.program for step in plan.steps}
-    return [
-        solver
-        for solver in SOLVERS
-        if solver.code == code or any(re.fullmatch(solver.programs, program) for program in programs)
-    ]
+    return [solver for solver in SOLVERS if solver.code == code or any(re.fullmatch(solver.programs, program) for program in programs)]

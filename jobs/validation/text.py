@@ -119,6 +119,12 @@ def not_text(inputs: Inputs, name: str) -> Finding | None:
     return None
 
 
+def zeros_behind(name: str, line: int) -> Finding:
+    """For a text that goes on as zeros, or as nothing but blanks."""
+    return error(f"{name} holds nothing but zeros or blanks behind line {line:,}; the rest is no text that the solver can read.",
+                 file=name, line=line, thing="binary", remedy="Upload it again; it is damaged.")  # fmt: skip
+
+
 def too_many_includes(name: str, line: int) -> Finding:
     return error(f"{name} line {line}: more than {MOST_INCLUDES:,} files are included, counted each time.", file=name, line=line,
                  thing="includes", remedy="Look for files that include each other.")  # fmt: skip

@@ -14,7 +14,7 @@ from ..base import Finding, Inputs, error, warning
 from ..paths import check_read
 from ..plan import Step
 from ..scan import Scanner
-from ..text import MOST_INCLUDES, byte_order_mark, not_text, too_many_includes
+from ..text import MOST_INCLUDES, byte_order_mark, not_text, too_many_includes, zeros_behind
 from ..tree import resolve
 
 _KEPT_LINES = 2_000
@@ -97,10 +97,7 @@ class _Reader:
         if scanner.too_long:
             self._too_long(name, scanner.number + 1)
         if scanner.zeros:
-            self.deck.findings.append(
-                error(f"{name} holds binary zeros behind line {scanner.number}; the rest is no text that ccx can read.",
-                      file=name, line=scanner.number, thing="binary", remedy="Upload it again; it is damaged.")  # fmt: skip
-            )
+            self.deck.findings.append(zeros_behind(name, scanner.number))
 
     def _keyword(self, flat: str, name: str, number: int, above: list[str]) -> None:
         if flat.upper().startswith("*INCLUDE"):
@@ -119,8 +116,14 @@ class _Reader:
         assert card is not None
         if not card.count and number == card.line + 1 and re.match(r"[A-Za-z]+=", flat):
             self.deck.findings.append(
-                error(f"{card.file} line {number}: {flat[:60]} continues the keyword *{card.name}, but ccx does not read keywords over "
-                      "several lines.", file=card.file, line=number, thing=flat[:60], remedy="Write the keyword in one line.")  # fmt: skip
+                error(
+                    f"{card.file} line {number}: {flat[:60]} continues the keyword *{card.name}, but ccx does not read keywords over "
+                    "several lines.",
+                    file=card.file,
+                    line=number,
+                    thing=flat[:60],
+                    remedy="Write the keyword in one line.",
+                )  # fmt: skip
             )
         card.count += 1
         if len(card.data) < _KEPT_LINES:
@@ -167,6 +170,11 @@ class _Reader:
     def _too_long(self, name: str, number: int) -> None:
         if not any(finding.thing == "long line" for finding in self.deck.findings):
             self.deck.findings.append(
-                warning(f"{name} line {number} is longer than the {_LONGEST_LINE} characters that ccx reads.", file=name,
-                        line=number, thing="long line", remedy="Break the line.")  # fmt: skip
+                warning(
+                    f"{name} line {number} is longer than the {_LONGEST_LINE} characters that ccx reads.",
+                    file=name,
+                    line=number,
+                    thing="long line",
+                    remedy="Break the line.",
+                )  # fmt: skip
             )

@@ -63,8 +63,13 @@ def _ending(inputs: Inputs, gro: Gro, tail: str, counted: int) -> None:
     elif not tail or not _box(tail):
         what = f"ends in line {counted}" if not tail else "has another atom there"
         gro.findings.append(
-            error(f"{gro.name} announces {gro.atoms} atoms in line 2, so line {gro.atoms + 3} must be the box; it {what}.",
-                  file=gro.name, line=2, thing=str(gro.atoms), remedy="Correct the number in line 2, or the list.")  # fmt: skip
+            error(
+                f"{gro.name} announces {gro.atoms} atoms in line 2, so line {gro.atoms + 3} must be the box; it {what}.",
+                file=gro.name,
+                line=2,
+                thing=str(gro.atoms),
+                remedy="Correct the number in line 2, or the list.",
+            )  # fmt: skip
         )
         return
     gro.box = _box(tail)

@@ -6,6 +6,7 @@ names that it defines are not known here, and only files are judged.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import posixpath
 import re
@@ -16,7 +17,8 @@ from dataclasses import dataclass, field
 from ..base import Finding, Inputs, error
 from ..paths import check_read
 from ..plan import Step
-from ..text import MOST_INCLUDES, byte_order_mark, lines, not_text, too_many_includes
+from ..scan import Scanner
+from ..text import MOST_INCLUDES, byte_order_mark, not_text, too_many_includes, zeros_behind
 from ..tree import is_windows
 from .coordinates import Gro
 from .parameters import Mdp
@@ -30,6 +32,9 @@ _DIRECTIVES = """defaults atomtypes bondtypes constrainttypes pairtypes angletyp
     dihedral_restraints system molecules intermolecular_interactions cmap dummies1 dummies2 dummies3 dummies4 dummiesn
     virtual_sites""".split()
 _DEPTH = 20
+_PASSED = {*_DIRECTIVES} - {"defaults", "atomtypes", "moleculetype", "atoms", "system", "molecules"}  # nothing is read from them
+_HEAD, _KEPT = 1_000, 500_000  # lines of a table
+_NEXT = re.compile(rb"\n[ \t]*[\[#]")
 
 
 @dataclass
@@ -69,17 +74,33 @@ class _Reader:
             return
         if mark := byte_order_mark(self.inputs, name, "grompp will misread line 1."):
             self.top.findings.append(mark)
-        pending = ""
-        for line in lines(self.inputs, name, 3_000_000):
-            text = pending + line.text.split(";")[0].strip()
+        with contextlib.suppress(OSError, KeyError, ValueError, EOFError), self.inputs.open(name) as stream:
+            self._lines(Scanner(stream, name), name, above)
+
+    def _lines(self, scanner: Scanner, name: str, above: list[str]) -> None:
+        pending, rows = "", 0
+        while (raw := scanner.line()) is not None:
+            text = pending + raw.decode("utf-8", "replace").lstrip("\ufeff" if scanner.number == 1 else "").split(";")[0].strip()
             if text.endswith("\\") and len(pending) < 65_536:
                 pending = text[:-1] + " "
                 continue
-            pending = ""
+            pending, rows = "", rows + 1
             if text.startswith("#"):
-                self._macro(text, name, line.number, above)
+                self._macro(text, name, scanner.number, above)
             elif text and all(self.branches):
-                self._line(text, name, line.number)
+                rows = 0 if text.startswith("[") else rows
+                self._line(text, name, scanner.number)
+            self._pass_over(scanner, rows)
+        if scanner.cut:
+            self.top.complete = False
+            self.top.findings += [zeros_behind(name, scanner.number)] if scanner.zeros else []
+
+    def _pass_over(self, scanner: Scanner, rows: int) -> None:
+        """Long tables: of those that nothing is read from all but the head, of atoms what is beyond a million or so."""
+        if self.directive in _PASSED and rows > _HEAD:
+            scanner.skip_to(_NEXT)
+        elif rows > _KEPT and scanner.skip_to(_NEXT):
+            self.top.complete = False
 
     def _macro(self, text: str, name: str, number: int, above: list[str]) -> None:
         word, _, rest = text[1:].strip().partition(" ")
@@ -103,7 +124,10 @@ class _Reader:
     def _include(self, rest: str, name: str, number: int, above: list[str]) -> None:
         path = rest.strip().strip("\"<>'")
         here = [*above, name]
-        places = [posixpath.normpath(posixpath.join(posixpath.dirname(name), path)), posixpath.normpath(posixpath.join(self.step.cwd or "", path))]
+        places = [
+            posixpath.normpath(posixpath.join(posixpath.dirname(name), path)),
+            posixpath.normpath(posixpath.join(self.step.cwd or "", path)),
+        ]
         inside = next((place for place in places if place in self.step.tree.inputs), None)
         if inside in here:
             self.top.findings.append(error(f"{name} line {number} includes {path}, which includes itself: an endless loop.", file=name,

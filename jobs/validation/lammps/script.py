@@ -106,9 +106,14 @@ class _Reader:
             self.odd = True
             char = next(char for char in text if ord(char) > 127)
             self.script.findings.append(
-                warning(f"{name} line {number} has a non-ASCII character (U+{ord(char):04X}); newer versions of LAMMPS replace "
-                        "it, older ones fail.", file=name, line=number, thing=f"U+{ord(char):04X}",
-                        remedy="Type the line again in plain ASCII.")  # fmt: skip
+                warning(
+                    f"{name} line {number} has a non-ASCII character (U+{ord(char):04X}); newer versions of LAMMPS replace "
+                    "it, older ones fail.",
+                    file=name,
+                    line=number,
+                    thing=f"U+{ord(char):04X}",
+                    remedy="Type the line again in plain ASCII.",
+                )  # fmt: skip
             )
 
     def _command(self, text: str, name: str, number: int, above: list[str]) -> None:

@@ -6,6 +6,7 @@ costs that task's time. Words are compared without regard to case; `;` parts com
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,7 +14,8 @@ from dataclasses import dataclass, field
 from ..base import Finding, Inputs, error
 from ..paths import check_read
 from ..plan import Step
-from ..text import MOST_INCLUDES, byte_order_mark, lines, not_text, too_many_includes
+from ..scan import Scanner
+from ..text import MOST_INCLUDES, byte_order_mark, not_text, too_many_includes, zeros_behind
 from ..tree import resolve
 
 # Directives at the top that are closed by `end`, and those that take one line.
@@ -35,6 +37,8 @@ _NESTED = re.compile(r"(zcoord|zmatrix|zmt|zmat|system|simulation_cell|brillouin
                      r"lattice|lattice_vectors|excitation|visualization|grid|dipole|states|mo_print|vem|do_)$")  # fmt: skip
 _PLAIN = {"geometry", "basis", "scf", "dft", "ecp", "mp2", "tce", "driver", "tddft"}  # none of them stands in another
 _DEPTH = 8
+_KEPT = 50_000  # rows of a table; what stands behind them is passed over up to the next directive
+_NEXT = re.compile(rb"\n[ \t]*(?:end|" + b"|".join(word.encode() for word in sorted({*BLOCKS, *SINGLES, "include"})) + rb")\b", re.I)
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,7 @@ class Deck:
     items: list[Block] = field(default_factory=list)  # in order; a single directive is a block without rows
     findings: list[Finding] = field(default_factory=list)
     complete: bool = True
+    cut: bool = False  # reading ended before the deck did
 
     def of(self, *names: str) -> Iterator[Block]:
         return (block for block in self.items if block.name in names)
@@ -99,10 +104,15 @@ class _Reader:
             return
         if mark := byte_order_mark(self.inputs, name, "NWChem does not know the first directive then."):
             self.deck.findings.append(mark)
-        pending, start, python = "", 0, False
-        for line in lines(self.inputs, name, 400_000):
-            text = line.text.split("#")[0].rstrip() if not python else line.text
-            start = start or line.number
+        with contextlib.suppress(OSError, KeyError, ValueError, EOFError), self.inputs.open(name) as stream:
+            yield from self._rows(Scanner(stream, name), name, above)
+
+    def _rows(self, scanner: Scanner, name: str, above: list[str]) -> Iterator[Row]:
+        pending, start, python, table = "", 0, False, 0
+        while (raw := scanner.line()) is not None:
+            line = raw.decode("utf-8", "replace")
+            text = line.lstrip("\ufeff" if scanner.number == 1 else "").split("#")[0].rstrip() if not python else line
+            start = start or scanner.number
             if text.endswith("\\") and len(pending) < 65_536:
                 pending += text[:-1] + " "
                 continue
@@ -111,9 +121,16 @@ class _Reader:
                 if words and words[0].lower() == "include":
                     yield from self._include(words, name, start, [*above, name])
                 elif words:
-                    python = words[0].lower() == "python" or (python and words[0].lower() != "end")
+                    low = words[0].lower()
+                    python = low == "python" or (python and low != "end")
+                    table = 0 if low in BLOCKS or low in SINGLES or low == "end" else table + 1
                     yield Row(words, name, start)
             pending, start = "", 0
+            if table >= _KEPT and scanner.skip_to(_NEXT):
+                self.deck.complete, table = False, 0
+        self.deck.complete &= not scanner.cut
+        self.deck.cut |= scanner.cut
+        self.deck.findings += [zeros_behind(name, scanner.number)] if scanner.zeros else []
 
     def _include(self, words: tuple[str, ...], name: str, line: int, here: list[str]) -> Iterator[Row]:
         path = words[1] if len(words) > 1 else ""
@@ -159,7 +176,14 @@ def _fill(block: Block, rows: list[Row], at: int) -> int:
             if level == 0:
                 return at + 1
             level -= 1
-        elif row.name in ("task", "start", "restart") and len(row.words) > 1 and block.name != "python" or block.name in _PLAIN and row.name in _PLAIN and row.name != block.name:
+        elif (
+            row.name in ("task", "start", "restart")
+            and len(row.words) > 1
+            and block.name != "python"
+            or block.name in _PLAIN
+            and row.name in _PLAIN
+            and row.name != block.name
+        ):
             break
         elif _NESTED.match(row.name) and (row.name != "cosmo" or block.name != "cosmo") and _opens(block, row, rows, at):
             level += 1

@@ -42,7 +42,7 @@ def check(deck: Deck) -> Iterator[Finding]:
     for block in deck.items:
         if block.name not in BLOCKS | SINGLES:
             yield from _unknown(block.head)
-        elif not block.closed:
+        elif not block.closed and not deck.cut:
             yield _unclosed(block)
         elif block.name == "geometry":
             yield from _geometry(block)

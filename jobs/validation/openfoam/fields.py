@@ -92,9 +92,7 @@ def _same_time(name: str, time: float) -> bool:
 
 def _given(case: Case, folder: str) -> bool:
     """The fields are inputs, and no step made them anew."""
-    return bool(case.files(folder)) and not any(
-        name.startswith(case.path(folder) + "/") for step in case.steps for name in step.tree.made
-    )
+    return bool(case.files(folder)) and not any(name.startswith(case.path(folder) + "/") for step in case.steps for name in step.tree.made)
 
 
 def _may_come(case: Case, step: Step, folder: str) -> bool:

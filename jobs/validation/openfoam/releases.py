@@ -72,7 +72,12 @@ def _misspelt(plan: Plan, step: Step) -> Iterator[Finding]:
     if "/" in word or step.program in plan.functions or step.program in _COMMON:
         return
     near = difflib.get_close_matches(step.program, _COMMON, 1, 0.84)
-    if not near or len(step.program) < 6 or _is_real(step.program) or near[0].lower() in step.program.lower().removesuffix(near[0][-1:].lower()):
+    if (
+        not near
+        or len(step.program) < 6
+        or _is_real(step.program)
+        or near[0].lower() in step.program.lower().removesuffix(near[0][-1:].lower())
+    ):
         return  # a solver of one's own is often named after the one it was made of
     yield error(f"{spot(step.file, step.line)} runs {step.program}, which is no program of OpenFOAM.", file=step.file,
                 line=step.line, thing=step.program, remedy=f"Did you mean {near[0]}?")  # fmt: skip

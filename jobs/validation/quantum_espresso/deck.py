@@ -6,17 +6,23 @@ not fit, while a card that it does not know is only "ignored".
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..base import Finding, Inputs, error
-from ..text import lines, not_text
+from ..scan import Scanner
+from ..text import not_text, zeros_behind
 
 CARDS = {"ATOMIC_SPECIES", "ATOMIC_POSITIONS", "K_POINTS", "ADDITIONAL_K_POINTS", "CELL_PARAMETERS", "CONSTRAINTS", "OCCUPATIONS",
          "ATOMIC_VELOCITIES", "ATOMIC_FORCES", "SOLVENTS", "HUBBARD", "DIPOLE", "ESR", "CLIMBING_IMAGES", "PLOT_WANNIER",
          "REF_CELL_PARAMETERS", "END_POSITIONS", "FIRST_IMAGE", "LAST_IMAGE", "INTERMEDIATE_IMAGE", "END_PATH_INPUT", "TOTAL_CHARGE", "COLLECTIVE_VARS", "AUTOPILOT", "KSOUT", "NEB_POSITIONS"}  # fmt: skip
-_PAIR = re.compile(r"\s*([A-Za-z]\w*)\s*(\([^)]*\))?\s*=\s*('(?:[^']|'')*'|\"[^\"]*\"|[^,=!]*?)\s*(?=,|$|!|\s[A-Za-z]\w*\s*(?:\([^)]*\))?\s*=)")
+_KEPT = 50_000  # rows of a card; what stands behind them is passed over up to the next card
+_NEXT_CARD = re.compile(rb"\n[ \t]*(?:[&$]|" + b"|".join(card.encode() for card in sorted(CARDS)) + rb")", re.I)
+_PAIR = re.compile(
+    r"\s*([A-Za-z]\w*)\s*(\([^)]*\))?\s*=\s*('(?:[^']|'')*'|\"[^\"]*\"|[^,=!]*?)\s*(?=,|$|!|\s[A-Za-z]\w*\s*(?:\([^)]*\))?\s*=)"
+)
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,7 @@ class Card:
     option: str
     line: int
     rows: list[tuple[int, list[str]]] = field(default_factory=list)
+    whole: bool = True  # False: there are more rows than were kept
 
 
 @dataclass
@@ -82,8 +89,8 @@ def read(inputs: Inputs, name: str) -> Deck:
         deck.findings.append(trouble)
         return deck
     reader = _Reader(deck)
-    for line in lines(inputs, name, 500_000):
-        reader.line(line.number, line.text)
+    with contextlib.suppress(OSError, KeyError, ValueError, EOFError), inputs.open(name) as stream:
+        reader.read(Scanner(stream, name))
     reader.end()
     return deck
 
@@ -93,6 +100,16 @@ class _Reader:
         self.deck = deck
         self.open: Namelist | None = None
         self.card: Card | None = None
+
+    def read(self, scanner: Scanner) -> None:
+        while (raw := scanner.line()) is not None:
+            text = raw.decode("utf-8", "replace")
+            self.line(scanner.number, text.lstrip("\ufeff") if scanner.number == 1 else text)
+            if self.open is None and self.card is not None and len(self.card.rows) >= _KEPT:
+                self.card.whole &= not scanner.skip_to(_NEXT_CARD)
+        self.deck.findings += [zeros_behind(self.deck.name, scanner.number)] if scanner.zeros else []
+        if self.card is not None and scanner.cut:
+            self.card.whole = False
 
     def line(self, number: int, text: str) -> None:
         bare = text.strip()
@@ -149,7 +166,7 @@ class _Reader:
         if words and words[0].upper() in CARDS:
             self.card = Card(words[0].upper(), words[1].lower() if len(words) > 1 else "", number)
             self.deck.cards[self.card.name] = self.card
-        elif self.card is not None and len(self.card.rows) < 200_000:
+        elif self.card is not None:
             self.card.rows.append((number, re.split(r"[!#]", bare)[0].split()))
         elif self.card is None:
             self.deck.strays.append((number, bare))

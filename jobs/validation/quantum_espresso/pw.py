@@ -160,10 +160,17 @@ def _counts(deck: Deck) -> Iterator[Finding]:
     labels = {words[0].lower() for _, words in species.rows if words} if species else set()
     ntyp, nat = deck.value("system", "ntyp"), deck.value("system", "nat")
     rows = [(line, words) for line, words in positions.rows if len(words) >= 4 or _symmetric(deck)] if positions else []
-    if species and ntyp and ntyp.number and len(species.rows) != ntyp.number and all(len(words) >= 3 for _, words in species.rows):
+    if (
+        species
+        and species.whole
+        and ntyp
+        and ntyp.number
+        and len(species.rows) != ntyp.number
+        and all(len(words) >= 3 for _, words in species.rows)
+    ):
         yield _wrong(deck, ntyp.line, "ntyp", f"ntyp is {ntyp.text}, but ATOMIC_SPECIES lists {len(species.rows)}", "Make them agree.")
     if positions and nat and nat.number and rows and len(rows) != nat.number and not _symmetric(deck) \
-            and len(rows) == len(positions.rows):  # fmt: skip
+            and positions.whole and len(rows) == len(positions.rows):  # fmt: skip
         yield _wrong(deck, nat.line, "nat", f"nat is {nat.text}, but ATOMIC_POSITIONS lists {len(rows)} atoms", "Make them agree.")
     for line, words in rows[:100_000]:
         if labels and words and words[0].lower() not in labels and not any(finding for finding in deck.findings):
@@ -185,12 +192,14 @@ def _points(deck: Deck) -> Iterator[Finding]:
         words = points.rows[0][1] if points.rows else []
         line = points.rows[0][0] if points.rows else points.line
         if len(words) < 6:
-            yield _wrong(deck, line, "K_POINTS", f"K_POINTS automatic wants six numbers, not {len(words)}", "Write for instance 4 4 4 0 0 0.")
+            yield _wrong(
+                deck, line, "K_POINTS", f"K_POINTS automatic wants six numbers, not {len(words)}", "Write for instance 4 4 4 0 0 0."
+            )
         elif any(re.fullmatch(r"[-+]?\d+", word) and int(word) <= 0 for word in words[:3]):
             yield _wrong(deck, line, "K_POINTS", f"the grid of k points is {' '.join(words[:3])}", "Give at least 1 in each direction.")
     elif points.option in ("", "tpiba", "crystal", "tpiba_b", "crystal_b") and points.rows and points.rows[0][1]:
         count = points.rows[0][1][0]
-        if count.isdigit() and len(points.rows) - 1 < int(count):
+        if count.isdigit() and points.whole and len(points.rows) - 1 < int(count):
             yield _wrong(deck, points.rows[0][0], "K_POINTS", f"K_POINTS announces {count} points and lists {len(points.rows) - 1}",
                          "Correct the number.")  # fmt: skip
 
