@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -19,6 +20,7 @@ from .. import lifecycle
 from ..lifecycle import Wish
 from ..signals import announce
 from .change import Change, advance, touch
+from .choice import Choice
 from .event import Event
 from .installation import public_id
 from .roles import sees_all
@@ -89,6 +91,10 @@ class Workload(models.Model):
     submit_key = models.CharField(max_length=80, blank=True, help_text="Two submits with one key are one")
 
     objects = WorkloadQuerySet.as_manager()
+    acceptable: Sequence[Choice] = ()
+    """Its choices of hardware, if it names several; the queue attaches them."""
+    tried: int | None = None
+    """Coretype of its last attempt, attached where the queue asks."""
 
     class Meta:
         indexes = [
@@ -195,21 +201,32 @@ class Workload(models.Model):
             priority=0,
             economy=self.economy,
         )
+        choices = list(self.choices.all())
+        for name in ("coretype", "nodes", "cores") if choices else ():
+            setattr(copy, name, getattr(choices[0], name))
         with transaction.atomic():
             copy.save()
+            copy.accept([(one.coretype, one.nodes, one.cores) for one in choices])
             detail = self.job if self.kind == self.Kind.JOB else self.workstation
             detail.copy_to(copy)
         return copy
 
+    def accept(self, choices: Sequence[tuple[Any, int, int]]) -> None:
+        """Hardware that it may have (coretype, nodes, cores), in order; the first is what its own columns say. Fewer than two: none."""
+        self.choices.all().delete()
+        rows = [Choice(workload=self, place=at, coretype=kind, nodes=nodes, cores=cores) for at, (kind, nodes, cores) in enumerate(choices)]
+        Choice.objects.bulk_create(rows if len(rows) > 1 else [])
+
     def ask_for(self, by: Any, now: datetime | None = None, **fields: Any) -> bool:
         """While it is queued, ask for something else (cores, nodes, coretype_id, project_id, economy, walltime). False if it has left."""
         now = now or timezone.now()
-        told = {"gate": "", "gate_text": "", "gate_more": "", "gate_since": None, "due": now, "version": F("version") + 1}
+        told = {"gate": "", "gate_text": "", "gate_more": "", "gate_since": None, "gate_else": [], "due": now, "version": F("version") + 1}
         detail = ", ".join(f"{name} {value}" for name, value in fields.items())
         with transaction.atomic():
             if not Workload.objects.filter(pk=self.pk, status=lifecycle.QUEUED, lease="").update(**fields, **told):
                 return False
             self.refresh_from_db()
+            self.choices.filter(place=0).update(coretype=self.coretype_id, nodes=self.nodes, cores=self.cores)
             said = {"before": self.status, "after": self.status, "source": "user", "by": by, "reason": "asks-for-something-else"}
             Event.objects.create(workload=self, at=now, attempt=self.attempt, detail=detail, **said)
             announce(self.topic, version=self.version, due=True, status=self.status)

@@ -1,68 +1,67 @@
 """Who starts next and why the others wait.
 
-`decide` is a pure function over the whole queue, in its order: money first, then capacity. A job that money alone holds up
-blocks nobody. The first that lacks capacity in its pool is the head: its cores are kept free for it, and only jobs that end
-before its start, or need cores it leaves over, may slip in behind it (backfill), so a big job never starves. For a head on
-demand, running economy work is interrupted, the youngest first, if that is enough. What `decide` says is what the page shows.
+`decide` is a pure function over the whole queue, in its order: money first, then capacity. A job that money or a limit
+alone holds up blocks nobody. The first that lacks capacity in its pool is the head: its cores are kept free for it, and only
+jobs that end before its start, or need cores it leaves over, may slip in behind it (backfill), so a big job never starves. For
+a head on demand, running economy work is interrupted, the youngest first, if that is enough. A job that names several kinds
+of hardware takes the first that can start now; while none can, it keeps its place in the line of the first that ever could.
+What `decide` says is what the page shows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from django.conf import settings
-
 from .. import ledger
-from ..capacity import Pool, Room
-from ..models import Coretype, Workload
+from ..capacity import Pool
+from ..models import Choice, Coretype, Workload
+from .gates import ends_before, why_not
+from .limits import Limits
+from .line import Line, Waiting
 
-TELL = 200
-"""Places in line that are kept exact on the page; behind them it is "more than"."""
+Barred = Callable[[Workload], str]
+"""Why this owner may not use this coretype at all, as a sentence; empty if they may."""
 
 
 @dataclass(frozen=True)
-class Waiting:
-    """Why one workload waits: the gate that holds and its sentence. `never` means that waiting will not help."""
+class Refusal:
+    """Why one choice of hardware did not start."""
 
-    code: str
-    sentence: str
-    more: str = ""
-    never: bool = False
+    choice: Choice
+    why: Waiting
 
 
 @dataclass
 class Decision:
     start: list[Workload] = field(default_factory=list)
+    """Each with the hardware that it takes."""
     waits: dict[int, Waiting] = field(default_factory=dict)
+    refused: dict[int, list[Refusal]] = field(default_factory=dict)
+    """Choices that could not start, of jobs that have several, also of those that start on a later one."""
     interrupt: list[int] = field(default_factory=list)
     """Ids of running economy work that gives way to work on demand."""
 
 
 @dataclass
-class Living:
-    """What has cores of a pool: when it ends by its walltime, which of it may be interrupted, what is being freed."""
+class _Round:
+    """What one pass over the queue looks at and uses up."""
 
-    ends: list[tuple[datetime, int]] = field(default_factory=list)
-    cheap: list[tuple[datetime, int, int]] = field(default_factory=list)
-    """Since when, cores, id of each economy workload."""
-    coming: int = 0
-    """Cores of what is stopping."""
+    pool_of: Callable[[Coretype], Pool]
+    lines: Mapping[Pool, Line]
+    purse: ledger.Purse
+    limits: Limits
+    barred: Barred | None
+    now: datetime
 
+    def line_of(self, work: Workload) -> Line:
+        return self.lines[self.pool_of(work.coretype)]
 
-@dataclass
-class Line:
-    """The line of one pool while `decide` goes through the queue. `living` loads, and is asked only if somebody must wait."""
-
-    room: Room
-    living: Callable[[], Living]
-    interrupt: list[int] = field(default_factory=list)
-    begun: list[tuple[datetime, int]] = field(default_factory=list)
-    head: Workload | None = None
-    shadow: datetime | None = None
-    spare: int = 0
-    ahead: int = 0
+    def why_not(self, work: Workload) -> Waiting | None:
+        if self.barred is not None and (why := self.barred(work)):
+            return Waiting("coretype", why, never=True)
+        return why_not(work, self.line_of(work), self.purse, self.limits, self.now)
 
 
 def decide(
@@ -72,101 +71,80 @@ def decide(
     purse: ledger.Purse,
     now: datetime,
     most: int = 100,
+    limits: Limits | None = None,
+    barred: Barred | None = None,
 ) -> Decision:
     """Go through the queue once, in order. At most `most` starts, so that one transaction stays short."""
-    decision = Decision()
+    decision, look = Decision(), _Round(pool_of, lines, purse, limits or Limits(), barred, now)
     for work in queue:
-        line = lines[pool_of(work.coretype)]
-        why = _why_not(work, line, purse, now)
-        if why is None and len(decision.start) >= most:
+        refused = list(_refusals(work, look))
+        starts = len(refused) < max(1, len(work.acceptable))
+        if starts and len(decision.start) >= most:
             break
-        if why is None:
+        if work.acceptable:
+            decision.refused[work.pk] = [Refusal(choice, why) for choice, why in zip(work.acceptable, refused, strict=False)]
+        if starts:
             decision.start.append(work)
-            purse.hold(work, now)
-            line.room.held += work.total_cores
-            line.begun.append((now + timedelta(seconds=work.walltime), work.total_cores))
+            _start(work, look)
         else:
-            decision.waits[work.pk] = why
-        line.ahead += why is not None and why.code in {"capacity", "place"}
+            decision.waits[work.pk] = _wait(work, refused, look)
     decision.interrupt = [pk for line in lines.values() for pk in line.interrupt]
     return decision
 
 
-def _why_not(work: Workload, line: Line, purse: ledger.Purse, now: datetime) -> Waiting | None:
-    return _coretype_gate(work, line) or _later(work, now) or _budget_gate(work, purse) or _capacity_gate(work, line, now)
+def take(work: Workload, choice: Choice) -> None:
+    """Let it ask for this hardware; in memory only."""
+    work.coretype, work.nodes, work.cores, work.choice = choice.coretype, choice.nodes, choice.cores, choice.place
 
 
-def _later(work: Workload, now: datetime) -> Waiting | None:
-    if work.not_before is None or work.not_before <= now:
-        return None
-    return Waiting(
-        "capacity",
-        f"No capacity for {work.coretype.name} when it was asked for; tries again at {work.not_before:%H:%M:%S} UTC",
-        work.detail,
-    )
+# --- private ----------------------------------------------------------------------------------------------------------
+def _refusals(work: Workload, look: _Round) -> Iterator[Waiting]:
+    """Why its choices do not start, up to the one that does, which it then has."""
+    if not work.acceptable:
+        why = look.why_not(work)
+        if why is not None:
+            yield why
+        return
+    for choice in work.acceptable:
+        take(work, choice)
+        why = look.why_not(work)
+        if why is None:
+            return
+        yield why
 
 
-def _coretype_gate(work: Workload, line: Line) -> Waiting | None:
-    kind = work.coretype
-    if not kind.active:
-        return Waiting("coretype", f"{kind.name} is not offered any more; choose another coretype", never=True)
-    if work.economy and kind.economy_price is None:
-        return Waiting("coretype", f"{kind.name} has no economy price any more; submit it on demand", never=True)
-    if work.cores > kind.cores or work.nodes > kind.max_nodes:
-        return Waiting(
-            "coretype", f"Asks for {work.nodes} x {work.cores} cores; {kind.name} has at most {kind.max_nodes} x {kind.cores}", never=True
-        )
-    if line.room.total is not None and work.total_cores > line.room.total and not line.room.queues_itself:
-        return Waiting("coretype", f"Needs {cores_of(work.total_cores)} of {kind.name}; there are only {line.room.total}", never=True)
-    return None
+def _start(work: Workload, look: _Round) -> None:
+    line = look.line_of(work)
+    if line.head is not None and not ends_before(work, line, look.now):
+        line.spare -= work.total_cores
+    look.purse.hold(work, look.now)
+    look.limits.take(work)
+    line.room.held += work.total_cores
+    line.begun.append((look.now + timedelta(seconds=work.walltime), work.total_cores))
 
 
-def _budget_gate(work: Workload, purse: ledger.Purse) -> Waiting | None:
-    short = purse.short(work)
-    if short is None:
-        return None
-    budget = short.budget
-    if budget is None or short.why:
-        return Waiting("budget", short.why, never=short.never)
-    left = purse.left[budget.pk]
-    more = f"Price {work.price.normalize():f} per core-hour, {cores_of(work.total_cores)}"
-    sentence = f"Needs {amount_of(budget, short.needed)} for the first hour; {amount_of(budget, left)} free in {budget.name}"
-    return Waiting("budget", sentence, more)
-
-
-def amount_of(budget: ledger.Budget, amount: object) -> str:
-    return f"{settings.CURRENCY}{amount:,.2f}" if budget.unit == ledger.Unit.MONEY else f"{amount:,.2f} core-hours"
-
-
-def _capacity_gate(work: Workload, line: Line, now: datetime) -> Waiting | None:
-    room = line.room
-    if room.free is None:
-        return None if room.queues_itself else Waiting("capacity", f"The backend of {work.coretype.name} does not answer; trying again")
-    if room.queues_itself:
-        return None
-    need = work.total_cores
-    if need > room.free:
-        more = _keep_free(work, line, now)
-        return Waiting("capacity", _needs(work, room, line.ahead), more)
-    if line.head is not None and not _fits_behind(work, line, now):
-        return Waiting("place", f"{line.ahead} ahead; cores are kept free for {line.head.name}", _needs(work, room, line.ahead))
-    return None
-
-
-def _needs(work: Workload, room: Room, ahead: int) -> str:
-    place = "next in line" if ahead == 0 else f"{ahead} ahead" if ahead <= TELL else f"more than {TELL} ahead"
-    return f"Needs {cores_of(work.total_cores)} of {work.coretype.name}; {room.free} free; {place}"
-
-
-def cores_of(count: int) -> str:
-    return f"{count} core{'' if count == 1 else 's'}"
+def _wait(work: Workload, refused: Sequence[Waiting], look: _Round) -> Waiting:
+    """It keeps its place for the first choice that waiting may help; its row goes on to name the first of all."""
+    at = next((at for at, why in enumerate(refused) if not why.never), 0)
+    why = refused[at]
+    if work.acceptable:
+        take(work, work.acceptable[at])
+    if why.in_line:
+        line = look.line_of(work)
+        if more := _keep_free(work, line, look.now):
+            why = replace(why, more=more)
+        line.ahead += 1
+    if work.acceptable:
+        take(work, work.acceptable[0])
+    return why
 
 
 def _keep_free(work: Workload, line: Line, now: datetime) -> str:
-    """Make it the head of its line, if there is none: when enough cores will be free, and how many it leaves over."""
-    if line.head is not None:
+    """Make it the head of its line, if it lacks cores and there is none: when enough will be free, and how many it leaves over."""
+    room = line.room
+    if line.head is not None or room.free is None or room.queues_itself or work.total_cores <= room.free:
         return ""
-    line.head, free = work, line.room.free or 0
+    line.head, free = work, room.free
     for end, cores in sorted([*line.living().ends, *line.begun]):
         free += cores
         if free >= work.total_cores:
@@ -190,12 +168,3 @@ def _make_room(work: Workload, line: Line) -> str:
         return ""
     line.interrupt = chosen
     return f"{len(chosen)} economy job{'' if len(chosen) == 1 else 's'} interrupted for it"
-
-
-def _fits_behind(work: Workload, line: Line, now: datetime) -> bool:
-    if line.shadow is not None and now + timedelta(seconds=work.walltime) <= line.shadow:
-        return True
-    if work.total_cores <= line.spare:
-        line.spare -= work.total_cores
-        return True
-    return False

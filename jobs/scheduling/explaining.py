@@ -11,7 +11,9 @@ from django.utils import timezone
 
 from .. import capacity, ledger, lifecycle
 from ..models import Coretype, Workload
-from .deciding import amount_of, cores_of
+from .gates import amount_of
+from .limits import load
+from .line import cores_of
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Gate:
 
 def gates(workload: Workload, now: datetime) -> list[Gate]:
     """The gates in order, as the queue saw them last; the first that is not passed holds."""
-    order = [("coretype", "Coretype"), ("budget", "Budget"), ("capacity", "Capacity"), ("place", "Place in line")]
+    order = [("coretype", "Coretype"), ("budget", "Budget"), ("capacity", "Capacity"), ("limits", "Limits"), ("place", "Place in line")]
     position = next((index for index, (name, _) in enumerate(order) if name == workload.gate), None)
     if position is None:
         return [Gate("line", "Queue", False, "Being looked at", holds=True, since=workload.submitted)]
@@ -53,6 +55,7 @@ def _passed_sentences(workload: Workload) -> dict[str, str]:
         "coretype": f"{kind.name} is offered: up to {kind.max_nodes} x {kind.cores} cores",
         "budget": f"First hour {_amount_money(workload)}; {names}",
         "capacity": f"{cores_of(workload.total_cores)} free",
+        "limits": load().says(workload),
         "place": "Next in line",
     }
 

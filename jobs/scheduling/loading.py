@@ -1,31 +1,63 @@
-"""Loads what `decide` goes through: the queue in its order, and a line a pool."""
+"""Loads what `decide` goes through: the queue in its order, each with its choices of hardware, and a line a pool."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
-from datetime import timedelta
+from collections.abc import Hashable, Iterable, Sequence
+from datetime import datetime, timedelta
 from functools import cache
 
 from django.db.models import F, Sum
 
 from .. import capacity, lifecycle
+from ..capacity import Pool
 from ..lifecycle import Wish
-from ..models import Cluster, Coretype, Workload
-from .deciding import Line, Living, Pool
+from ..models import Choice, Cluster, Coretype, Workload
+from .deciding import take
 from .fair import in_turn
+from .line import Line, Living
 
 INTERRUPTED = (lifecycle.STARTING, lifecycle.RUNNING)
 """Where economy work may be interrupted; one that is being validated is past in a moment."""
 
 
 def waiting_line(limit: int = 10_000) -> list[Workload]:
-    """The queue, in order."""
+    """The queue, in order. Who has choices of hardware asks for the first of them."""
     rows = list(Workload.objects.filter(status=lifecycle.QUEUED).order_by("-priority", "economy", "submitted", "pk")[:limit])
-    kinds = Coretype.objects.in_bulk({work.coretype_id for work in rows})
+    if not rows:
+        return rows
+    kinds = Coretype.objects.in_bulk()
     for work in rows:  # one object a coretype, not one a row
         work.coretype = kinds[work.coretype_id]
-    return in_turn(rows, using()) if rows else rows
+    _attach_choices(rows, kinds)
+    return in_turn(rows, using())
+
+
+def kinds_of(queue: Iterable[Workload]) -> list[Coretype]:
+    """Every coretype that the queue, or a choice in it, asks for."""
+    found = {work.coretype_id: work.coretype for work in queue}
+    found.update((choice.coretype_id, choice.coretype) for work in queue for choice in work.acceptable)
+    return list(found.values())
+
+
+def note_tried(queue: Iterable[Workload], now: datetime) -> None:
+    """For those with choices that the backend had nothing for: which coretype that was."""
+    later = {work.pk: work for work in queue if work.acceptable and work.not_before and work.not_before > now}
+    for cluster in Cluster.objects.filter(workload__in=later).only("workload", "attempt", "coretype") if later else ():
+        work = later[cluster.workload_id]
+        if cluster.attempt == work.attempt - 1:
+            work.tried = cluster.coretype_id
+
+
+def _attach_choices(rows: Sequence[Workload], kinds: dict[int, Coretype]) -> None:
+    known: dict[int, list[Choice]] = defaultdict(list)
+    for choice in Choice.objects.filter(workload__status=lifecycle.QUEUED).order_by("place"):
+        choice.coretype = kinds[choice.coretype_id]
+        known[choice.workload_id].append(choice)
+    for work in rows if known else ():
+        if work.pk in known:
+            work.acceptable = known[work.pk]
+            take(work, work.acceptable[0])
 
 
 def using() -> dict[Hashable, int]:

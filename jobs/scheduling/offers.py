@@ -13,7 +13,8 @@ from typing import Any
 
 from .. import capacity, ledger, lifecycle
 from ..models import Coretype, Project, Workload
-from .deciding import TELL, Line, amount_of
+from .gates import amount_of
+from .line import TELL, Line
 from .loading import lines_of, waiting_line
 
 MOST = 4

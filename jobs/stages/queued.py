@@ -6,15 +6,17 @@ transaction, under a lock that only one turn has: two workers can never hand out
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import cache
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
 from .. import backends, capacity, gauging, ledger, lifecycle, scheduling
-from ..models import Change, Cluster, Coretype, Turn, Workload, advance
+from ..models import Change, Choice, Cluster, Coretype, Turn, Workload, advance
 from ..signals import announce
 from .base import Facts, Step, end, stopped_reason
 
@@ -24,13 +26,14 @@ RESTARTS = 5
 
 def turn(now: datetime) -> int:
     """One pass over the queue; how many left it. Repeat while it returns something."""
-    coretypes = list(Coretype.objects.filter(workloads__status=lifecycle.QUEUED).distinct())
-    if not coretypes:
+    backends_asked = _backends()
+    if not backends_asked:
         return 0
-    capacities = gauging.snapshot(kind.backend for kind in coretypes)  # asks the backends, so before the transaction
+    capacities = gauging.snapshot(backends_asked)  # asks the backends, so before the transaction
     Turn.objects.get_or_create(name="queue")
     with transaction.atomic():
         Turn.objects.select_for_update().get(name="queue")
+        _back_to_first()
         queue = scheduling.waiting_line()
         return _pass(queue, capacities, now)
 
@@ -39,21 +42,61 @@ def _pass(queue: Sequence[Workload], capacities: capacity.Capacities, now: datet
     over = [step for step in map(_over, _with_checks(queue)) if step]
     gone = {step.work.pk for step in over}
     rest = [work for work in queue if work.pk not in gone]
-    lines = scheduling.lines_of([work.coretype for work in queue], capacities)
+    lines = scheduling.lines_of(scheduling.kinds_of(queue), capacities)
     purse = ledger.Purse(rest, now)
-    decision = scheduling.decide(rest, lambda kind: capacity.pool_of(kind, capacities), lines, purse, now)
+    scheduling.note_tried(rest, now)
+    pool_of = cache(lambda kind: capacity.pool_of(kind, capacities))
+    decision = scheduling.decide(rest, pool_of, lines, purse, now, limits=scheduling.limits_now(), barred=_not_fenced())
     for work in rest:
         why = decision.waits.get(work.pk)
         if why and why.never:
             over.append(end(Facts(work, None), "never-starts", why.sentence))
     purse.write()
-    started = {"gate": "", "gate_text": "", "gate_more": "", "gate_since": None, "detail": "", "again": "", "not_before": None}
     _interrupt(decision.interrupt, now)
-    changes = [Change(work, lifecycle.VALIDATING, detail=_waited(work), fields=started) for work in decision.start]
+    changes = [_started(work, decision) for work in decision.start]
     changes += [Change(s.work, s.to, reason=s.reason, detail=s.detail, fields=s.fields) for s in over]
     moved = advance(changes, now)
     _write_gates(rest, decision, moved, now)
     return len(moved)
+
+
+def _back_to_first() -> None:
+    """A new attempt of what took a later choice asks for the first one again."""
+    for work in Workload.objects.filter(status=lifecycle.QUEUED, choice__gt=0):
+        first = work.choices.first()
+        if first is not None:
+            Workload.objects.filter(pk=work.pk).update(**first.fields)
+
+
+def _backends() -> set[str]:
+    """Backends of what the queue, or a choice in it, asks for."""
+    waiting = Workload.objects.filter(status=lifecycle.QUEUED)
+    ids = {*waiting.order_by().values_list("coretype_id", flat=True).distinct()}
+    ids |= {*Choice.objects.filter(workload__status=lifecycle.QUEUED).order_by().values_list("coretype_id", flat=True).distinct()}
+    return set(Coretype.objects.filter(pk__in=ids).values_list("backend", flat=True))
+
+
+def _started(work: Workload, decision: scheduling.Decision) -> Change:
+    """Into Validating Input, with the hardware that it takes."""
+    fields: dict[str, Any] = {
+        "gate": "",
+        "gate_text": "",
+        "gate_more": "",
+        "gate_since": None,
+        "detail": "",
+        "again": "",
+        "not_before": None,
+    }
+    if not work.acceptable:
+        return Change(work, lifecycle.VALIDATING, detail=work.gate_text, fields=fields)
+    fields |= {"coretype": work.coretype, "nodes": work.nodes, "cores": work.cores, "choice": work.choice}
+    return Change(work, lifecycle.VALIDATING, detail=_taken(work, decision.refused[work.pk]), fields=fields)
+
+
+def _taken(work: Workload, refused: Sequence[scheduling.Refusal]) -> str:
+    """Which choice it was, and why not one before it."""
+    taken = f"{work.acceptable[len(refused)]}, choice {len(refused) + 1} of {len(work.acceptable)}"
+    return ". ".join([taken, *(f"{one.choice.coretype}: {one.why.sentence}" for one in refused)])
 
 
 def _interrupt(ids: Sequence[int], now: datetime) -> None:
@@ -88,23 +131,24 @@ def _over(work: Workload) -> Step | None:
     facts = Facts(work, None)
     if facts.stops:
         return end(facts, stopped_reason(facts))
-    if _not_fenced(work):
-        return end(facts, "never-starts", f"{work.coretype.name} cannot keep users apart (no sandbox works there); only admins may use it")
     check = work.findings  # type: ignore[attr-defined]
     if check is not None and check.errors:
         return end(facts, "findings", f"{check.errors} error{'s' if check.errors > 1 else ''} in the input")
     return None
 
 
-def _not_fenced(work: Workload) -> bool:
-    """Whether the command would run with the portal's own rights; nobody but admins may do that unless a setting says so."""
-    if settings.ALLOW_NO_SANDBOX or backends.get(work.coretype.backend).sandbox != "none":
-        return False
-    return not work.owner.is_staff
+def _not_fenced() -> Callable[[Workload], str] | None:
+    """Says why where the command would run with the portal's own rights; nobody but admins may do that unless a setting says so."""
+    if settings.ALLOW_NO_SANDBOX:
+        return None
+    open_to_all = cache(lambda name: backends.get(name).sandbox != "none")
 
+    def barred(work: Workload) -> str:
+        if open_to_all(work.coretype.backend) or work.owner.is_staff:
+            return ""
+        return f"{work.coretype.name} cannot keep users apart (no sandbox works there); only admins may use it"
 
-def _waited(work: Workload) -> str:
-    return work.gate_text
+    return barred
 
 
 def _write_gates(queue: Sequence[Workload], decision: scheduling.Decision, moved: set[int], now: datetime) -> None:
@@ -112,13 +156,20 @@ def _write_gates(queue: Sequence[Workload], decision: scheduling.Decision, moved
     changed = []
     for work in queue:
         why = decision.waits.get(work.pk)
-        if work.pk in moved or why is None or (work.gate, work.gate_text, work.gate_more) == (why.code, why.sentence[:300], why.more[:300]):
+        others = [_other(one) for one in decision.refused.get(work.pk, ())]
+        after = why and (why.code, why.sentence[:300], why.more[:300], others)
+        if work.pk in moved or why is None or (work.gate, work.gate_text, work.gate_more, work.gate_else) == after:
             continue
+        work.gate_else = others
         work.gate_since = work.gate_since if work.gate == why.code else now
         work.gate, work.gate_text, work.gate_more = why.code, why.sentence[:300], why.more[:300]
         work.version += 1
         changed.append(work)
-    Workload.objects.bulk_update(changed, ["gate", "gate_text", "gate_more", "gate_since"], batch_size=200)
+    Workload.objects.bulk_update(changed, ["gate", "gate_text", "gate_more", "gate_since", "gate_else"], batch_size=200)
     Workload.objects.filter(pk__in=[work.pk for work in changed]).update(version=F("version") + 1)
     for work in changed:
         announce(work.topic, version=work.version, status=work.status)
+
+
+def _other(one: scheduling.Refusal) -> dict[str, Any]:
+    return {"name": str(one.choice), "code": one.why.code, "sentence": one.why.sentence[:300], "never": one.why.never}
