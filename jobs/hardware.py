@@ -122,11 +122,14 @@ def cost_of(cluster: Cluster, now: datetime) -> Decimal:
 def why_no_longer(cluster: Cluster) -> str:
     """Why its backend can't give it a longer walltime; empty if it can."""
     try:
-        able = backends.get(cluster.backend).can_extend
+        backend = backends.get(cluster.backend)
+        if backend.can_extend:
+            return ""
+        why = backend.no_longer
     except Exception:  # a backend that is set up wrongly must not take the page down
         log.warning("backend %s can't be asked", cluster.backend, exc_info=True)
-        able = False
-    return "" if able else f"{cluster.backend} can't give a running job more time; submit it again with a longer walltime."
+        why = f"{cluster.backend} can't be asked."
+    return f"{why} Submit it again with a longer walltime."
 
 
 def strays() -> Sequence[Stray]:

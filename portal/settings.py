@@ -186,7 +186,7 @@ ALLOW_NO_SANDBOX = env_bool("ALLOW_NO_SANDBOX")  # let everybody use a local bac
 if env_bool("SLURM"):
     BACKENDS["slurm"] = {
         "BACKEND": "jobs.backends.slurm.Slurm",
-        "OPTIONS": {"notes": str(DATA_DIR / "slurm")} | options_of(env("SLURM_OPTIONS")),
+        "OPTIONS": {"notes": str(DATA_DIR / "slurm"), "key": SECRET_KEY} | options_of(env("SLURM_OPTIONS")),
         "PORTAL": env("SLURM_PORTAL"),
         "CA": env("SLURM_CA"),
     }

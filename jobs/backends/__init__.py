@@ -1,6 +1,7 @@
 """Translators between us and something that has machines: a file a backend, and base.py with what they promise."""
 
 from .base import (
+    CANCELLED,
     WAITS,
     Backend,
     Capacity,
@@ -16,5 +17,6 @@ from .base import (
 )
 
 __all__ = [
-    "WAITS", "Backend", "Capacity", "Described", "NoCapacity", "Refused", "Spec", "State", "TryAgain", "get", "names", "reason_of",
+    "CANCELLED", "WAITS", "Backend", "Capacity", "Described", "NoCapacity", "Refused", "Spec", "State", "TryAgain", "get", "names",
+    "reason_of",
 ]  # fmt: skip

@@ -23,7 +23,8 @@ class Spec:
     """All that a backend may know of a cluster. `cores` and `memory` (bytes) are per node, `walltime` is in seconds.
 
     `portal` is the address that agents call, `secret` the cluster's own secret for it (never shown, never logged),
-    `agent` the path of the zipapp, `ca` a file of certificates that agents trust, `options` the coretype's own.
+    `agent` the path of the zipapp, `ca` a file of certificates that agents trust, `account` the Unix account that an admin
+    mapped its owner to ("" if none), `options` the coretype's own.
     """
 
     coretype: str
@@ -35,6 +36,7 @@ class Spec:
     secret: str = field(repr=False)
     agent: str
     ca: str | None = None
+    account: str = ""
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 
@@ -57,7 +59,15 @@ WAITS = "Waits"
 CANCELLED = "Cancelled on the cluster"
 NO_MEMORY = "Out of memory"
 NO_TIME = "Out of time"
-CAUSES = {CANCELLED: "cancelled-outside", NO_MEMORY: "out-of-memory", NO_TIME: "walltime"}
+NO_NODE = "A node failed"
+PREEMPTED = "Preempted"
+CAUSES = {
+    CANCELLED: "cancelled-outside",
+    PREEMPTED: "cancelled-outside",
+    NO_MEMORY: "out-of-memory",
+    NO_TIME: "walltime",
+    NO_NODE: "node-lost",
+}
 """First words of `Described.why` of a failed cluster whose end has a reason of its own (see the endings in lifecycle)."""
 
 
@@ -102,6 +112,8 @@ class Backend(ABC):
     """
 
     can_extend: bool = False
+    no_longer: str = "This hardware can't give a running job more time."
+    """Why `extend` can't, for people; of no account where it can."""
     sandbox: str = "own machines"
     """What keeps a command from the portal's machine: "own machines", "uid", "bwrap", "landlock" or "none"."""
 
@@ -153,6 +165,10 @@ class Backend(ABC):
 
         TryAgain where it could not be asked: an incomplete answer would be a lie.
         """
+
+    def why_over(self, token: str) -> Described | None:
+        """Why the other side ended it, asked once `destroy` is through: `eta` is when. None: it did not, or nobody knows."""
+        return None
 
     def extend(self, token: str, until: datetime) -> None:
         """Let the cluster live until then (aware). Only where `can_extend`; Refused says why not."""

@@ -7,6 +7,7 @@ command did whose answer got lost on the way. Both are TryAgain, and whoever cal
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -15,6 +16,7 @@ from contextlib import suppress
 from typing import Generic, TypeVar
 
 from .base import NoCapacity, Refused, TryAgain
+from .slurm_accounts import behind_sudo, sudo_trouble
 
 T = TypeVar("T")
 
@@ -47,11 +49,14 @@ class Commands:
         self._environment["SLURM_TIME_FORMAT"] = "%s"  # times as seconds since 1970
         kept = {name: os.environ.get(name, "") for name in ("HOME", "USER", "LOGNAME", "SLURM_CONF")}
         self._environment |= {name: value for name, value in kept.items() if value}
+        self._config = config
         if config:
             self._environment["SLURM_CONF"] = config
 
-    def run(self, words: Sequence[str], timeout: float, text: str | None = None) -> str:
-        """What it prints. TryAgain, NoCapacity or Refused with Slurm's own words when it fails; `timeout` in seconds."""
+    def run(self, words: Sequence[str], timeout: float, text: str | None = None, account: str = "") -> str:
+        """What it prints, run as `account` if one is given. TryAgain, NoCapacity or Refused with Slurm's own words when it fails;
+        `timeout` in seconds."""
+        name, words = words[0], self._as(account, words)
         nothing, pipe = subprocess.DEVNULL, subprocess.PIPE
         try:
             process = subprocess.Popen(
@@ -59,18 +64,28 @@ class Commands:
                 stdin=nothing if text is None else pipe, stdout=pipe, stderr=pipe,
             )  # fmt: skip
         except FileNotFoundError:
-            raise Refused(f"there is no {words[0]} on this machine: Slurm's commands are needed here") from None
+            raise Refused(_missing(words[0])) from None
         except OSError as error:
-            raise TryAgain(f"{words[0]} could not be started: {error.strerror or error}") from error
+            raise TryAgain(f"{name} could not be started: {error.strerror or error}") from error
         try:
             said, complaint = process.communicate(text, timeout)
         except subprocess.TimeoutExpired:
-            raise TryAgain(f"{words[0]} did not answer within {timeout:.0f} s") from None
+            raise TryAgain(f"{name} did not answer within {timeout:.0f} s") from None
         finally:
             _end(process)
+        if process.returncode and account and (trouble := sudo_trouble(complaint, account)):
+            raise Refused(trouble)
         if process.returncode:
-            raise error_of(words[0], complaint or said, process.returncode)
+            raise error_of(name, complaint or said, process.returncode)
         return said
+
+    def _as(self, account: str, words: Sequence[str]) -> Sequence[str]:
+        if not account:
+            return words
+        program = shutil.which(words[0], path=self._environment["PATH"])
+        if program is None:
+            raise Refused(_missing(words[0]))
+        return behind_sudo(account, program, words[1:], self._config)
 
 
 def error_of(command: str, complaint: str, code: int) -> Exception:
@@ -85,6 +100,11 @@ def error_of(command: str, complaint: str, code: int) -> Exception:
     if any(sign in low for sign in NEVER):
         return Refused(f"Slurm refuses: {words}")
     return TryAgain(f"{command} failed: {words}")
+
+
+def _missing(program: str) -> str:
+    what = "its rule lets jobs run as their owner" if program == "sudo" else "Slurm's commands are needed here"
+    return f"there is no {program} on this machine: {what}"
 
 
 class Shared(Generic[T]):
@@ -131,7 +151,8 @@ def _end(process: subprocess.Popen[str]) -> None:
     if process.poll() is None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        with suppress(subprocess.TimeoutExpired):  # sudo belongs to root, who alone may kill it; its end is not waited for
+            process.wait(2)
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:
             with suppress(OSError, ValueError):

@@ -9,11 +9,13 @@ from __future__ import annotations
 import base64
 import json
 import math
+import os
+import pwd
 import re
 import shlex
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -33,7 +35,10 @@ PATTERNS = {
 """What each option of a coretype may look like. None can begin with a space or hold one, a quote or a line end."""
 
 _END = "HEADRACE_END"
-_START = "import sys, json; told = json.loads(sys.stdin.readline()); exec(told['code']); sys.exit(main(told))"
+_START = (
+    "import sys; sys.version_info < (3, 6) and sys.exit(72); import json; told = json.loads(sys.stdin.readline()); "
+    "exec(told['code']); sys.exit(main(told))"
+)
 
 
 @dataclass(frozen=True)
@@ -68,19 +73,27 @@ class Options:
 
 @dataclass(frozen=True)
 class Place:
-    """Where agents live on nodes: `folder` holds a folder per cluster, on a file system of all nodes if `shared`."""
+    """Where agents live on nodes: `folder` holds a folder per cluster, on a file system of all nodes if `shared`.
+
+    Of another account it is `folder` with {account} replaced, or with the account's name behind it.
+    """
 
     folder: str
     shared: bool
     python: str
     environment: Mapping[str, str]
 
+    def of(self, account: str) -> Place:
+        if "{account}" in self.folder:
+            return replace(self, folder=self.folder.replace("{account}", account or pwd.getpwuid(os.geteuid()).pw_name))
+        return replace(self, folder=f"{self.folder}-{account}") if account else self
 
-def command(token: str, spec: Spec, options: Options, margin: int) -> list[str]:
+
+def command(token: str, spec: Spec, options: Options, margin: int, comment: str) -> list[str]:
     """sbatch and its words. `margin` (seconds) is what staging and saving may take beside the walltime."""
     minutes = math.ceil((spec.walltime + margin + options.extra_time) / 60)
     return [
-        "sbatch", "--parsable", f"--job-name={token}", f"--comment={token}", f"--nodes={spec.nodes}",
+        "sbatch", "--parsable", f"--job-name={token}", f"--comment={comment}", f"--nodes={spec.nodes}",
         f"--ntasks-per-node={spec.cores}", "--cpus-per-task=1", f"--mem={max(1, spec.memory >> 20)}M", f"--time={minutes}",
         "--no-requeue", "--chdir=/", "--input=/dev/null", "--output=/dev/null", "--error=/dev/null", *options.words(),
     ]  # fmt: skip
@@ -88,16 +101,21 @@ def command(token: str, spec: Spec, options: Options, margin: int) -> list[str]:
 
 def script(token: str, spec: Spec, place: Place) -> str:
     """For sbatch's standard input: Slurm keeps it for root and our user alone."""
+    return started(spec.nodes, spec.cores, place.python, payload(token, spec, place))
+
+
+def started(nodes: int, cores: int, python: str, line: str) -> str:
+    """A script that starts a program of ours on each node; `line` is the JSON that it is fed with."""
     words = [
-        "srun", "--overlap", f"--nodes={spec.nodes}", f"--ntasks={spec.nodes}", "--ntasks-per-node=1", f"--cpus-per-task={spec.cores}",
-        "--mem=0", "--mpi=none", "--cpu-bind=none", "--kill-on-bad-exit=1", "--input=all", place.python, "-I", "-S", "-c", _START,
+        "srun", "--overlap", f"--nodes={nodes}", f"--ntasks={nodes}", "--ntasks-per-node=1", f"--cpus-per-task={cores}",
+        "--mem=0", "--mpi=none", "--cpu-bind=none", "--kill-on-bad-exit=1", "--input=all", python, "-I", "-S", "-c", _START,
     ]  # fmt: skip
     return "\n".join([
         "#!/bin/bash",
         '[ "${SLURM_RESTART_COUNT:-0}" = 0 ] || exit 73',
         "trap '' TERM",  # agents hear of an end from Slurm itself and save what they can; srun would have them killed
         f"setsid {shlex.join(words)} <<'{_END}' &",
-        payload(token, spec, place),
+        line,
         _END,
         "wait $!",
         "",

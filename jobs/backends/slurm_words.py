@@ -5,7 +5,7 @@ The one idea: what is not in these tables is not guessed at. An unknown state is
 
 from __future__ import annotations
 
-from .base import CANCELLED, NO_MEMORY, NO_TIME, WAITS, Described, State
+from .base import CANCELLED, NO_MEMORY, NO_NODE, NO_TIME, PREEMPTED, WAITS, Described, State
 from .slurm_node import EXITS
 from .slurm_queue import Job, name_of
 
@@ -28,12 +28,12 @@ STATES: dict[str, tuple[State, str]] = {
     "FAILED": (State.FAILED, ""),
     "CANCELLED": (State.FAILED, CANCELLED),
     "REVOKED": (State.UNKNOWN, "the job was moved to another cluster of the federation"),
-    "PREEMPTED": (State.FAILED, "Preempted: Slurm gave its nodes to a job of higher priority"),
-    "NODE_FAIL": (State.FAILED, "A node failed, says Slurm"),
+    "PREEMPTED": (State.FAILED, f"{PREEMPTED}: Slurm gave its nodes to a job of higher priority"),
+    "NODE_FAIL": (State.FAILED, f"{NO_NODE}, says Slurm"),
     "BOOT_FAIL": (State.FAILED, "A node could not be started, says Slurm"),
     "LAUNCH_FAILED": (State.FAILED, "Slurm could not start the job on its nodes"),
     "RECONFIG_FAIL": (State.FAILED, "Slurm could not set up the nodes"),
-    "DEADLINE": (State.FAILED, "Slurm ended the job at its deadline"),
+    "DEADLINE": (State.FAILED, f"{NO_TIME}: Slurm ended the job at its deadline"),
     "TIMEOUT": (State.FAILED, f"{NO_TIME}: Slurm ended the job at its time limit"),
     "OUT_OF_MEMORY": (State.FAILED, f"{NO_MEMORY}: raise the memory or choose a larger coretype"),
 }

@@ -48,7 +48,10 @@ def why_it_ended(facts: Facts) -> tuple[str, str]:
     if why == "unpaid":
         return "budget-used-up", f"Stopped while saving could still be paid. {words}"
     if why == "outside":
-        return "cancelled-outside", f"The node was told to end, not by this portal: cancelled, preempted or shut down. {words}"
+        trouble = facts.cluster.trouble if facts.cluster else ""
+        reason = reason_of(trouble)
+        told = f"{trouble}." if reason else "The node was told to end, not by this portal: cancelled, preempted or shut down."
+        return reason or "cancelled-outside", f"{told} {words}"
     if report.get("memory_killed"):
         return "out-of-memory", words
     if ending_of(report).ended_by:

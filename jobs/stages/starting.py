@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from .. import agent_file, backends, ledger, lifecycle, tokens
 from ..acting import side_by_side
-from ..models import Cluster, Workload
+from ..models import Account, Cluster, Workload
 from ..signals import announce
 from .base import Facts, Step, end, flag, retry, stopped_reason, wait
 
@@ -49,7 +49,7 @@ def _trouble(facts: Facts) -> tuple[str, str] | None:
     if cluster.broken:
         return "node-broken", cluster.broken
     if cluster.absent >= 2:
-        cancelled = backends.reason_of(cluster.trouble) == "cancelled-outside"
+        cancelled = cluster.trouble.startswith(backends.CANCELLED)  # preempted, it may be tried again: nothing ran yet
         return "cancelled-outside" if cancelled else "node-broken", cluster.trouble or "The cluster disappeared while it was starting."
     return None
 
@@ -170,5 +170,6 @@ def spec_of(work: Workload, token: str) -> backends.Spec:
         secret=tokens.secret_of(token),
         agent=agent_file.path(),
         ca=options.get("CA"),
+        account=Account.of(work.owner_id) if options.get("OPTIONS", {}).get("accounts") else "",
         options=kind.options,
     )

@@ -22,6 +22,10 @@ from .running import silence, why_it_ended
 SAVE_LIMIT = 6 * 3600
 """Seconds that saving may take while the agent is heard."""
 RELEASE_PAUSE = 1.0
+OWN_ENDS = {"exit-0", "exit-code", "signal", "out-of-memory", "cancelled-outside"}
+"""Reasons that the backend may know better: who ended the nodes ended the command, whatever it exited with."""
+MEANWHILE = timedelta(seconds=2)
+"""How much sooner than its nodes a command may have ended and still of the same cause; backends tell whole seconds."""
 
 
 def decide(facts: Facts, now: datetime) -> Step:
@@ -67,6 +71,7 @@ def release(batch: Sequence[Facts], now: datetime) -> list[Step]:
             announce(f"orders:{facts.work.public_id}")
     answers = side_by_side(lambda facts: backends.get(facts.cluster.backend).destroy(facts.cluster.token), batch)
     gone = [facts for facts, answer in zip(batch, answers, strict=True) if answer is True]
+    _ask_why([facts for facts in gone if _may_be_outside(facts)], now)
     moment = max(now, timezone.now())
     Cluster.objects.filter(pk__in=[facts.cluster.pk for facts in gone], released__isnull=True).update(released=moment)
     gauging.forget()
@@ -82,6 +87,32 @@ def _released(facts: Facts, answer: object, moment: datetime) -> Step:
         Cluster.objects.filter(pk=cluster.pk).update(trouble=str(answer)[:2000])
         return wait(facts, 5)
     return flag(facts, answer) if isinstance(answer, Exception) else wait(facts, RELEASE_PAUSE)
+
+
+def _may_be_outside(facts: Facts) -> bool:
+    """Whether it ended by itself as far as its agents know."""
+    cluster = facts.cluster
+    if cluster is None or cluster.exited is None or facts.stops or facts.work.reason not in OWN_ENDS:
+        return False
+    return cluster.exit.get("why") in (None, "outside")
+
+
+def _ask_why(batch: Sequence[Facts], now: datetime) -> None:
+    """A command may exit as it likes when its nodes are told to end, before its agent has heard of it: the backend knows."""
+    answers = side_by_side(lambda facts: backends.get(facts.cluster.backend).why_over(facts.cluster.token), batch)
+    for facts, told in zip(batch, answers, strict=True):
+        cluster = facts.cluster
+        if not isinstance(told, backends.Described) or not backends.reason_of(told.why):
+            continue
+        if not _of_that_cause(cluster, told.eta, now):
+            continue
+        cluster.exit, cluster.trouble = {**cluster.exit, "why": "outside"}, told.why
+        Cluster.objects.filter(pk=cluster.pk).update(exit=cluster.exit, trouble=cluster.trouble)
+
+
+def _of_that_cause(cluster: Cluster, at: datetime | None, now: datetime) -> bool:
+    """Not if the command had ended well before its nodes were, nor if we had let the nodes go by then."""
+    return at is None or (at <= (cluster.releasing or now) and cluster.exited >= at - MEANWHILE)
 
 
 def settle(batch: Sequence[Facts], now: datetime) -> list[Step]:
@@ -136,17 +167,25 @@ def _final(facts: Facts, now: datetime) -> Step:
     reason, detail = work.reason, work.detail
     if facts.stops and (not reason or ENDINGS[reason].outcome != Outcome.STOPPED or facts.forced):
         reason, detail = stopped_reason(facts), ""
-    elif reason and cluster is not None and cluster.exited and ENDINGS[reason].outcome == Outcome.COMPLETED:
+    elif reason in OWN_ENDS and cluster is not None and cluster.exited and (reason == "exit-0" or cluster.exit.get("why") == "outside"):
         reason, detail = why_it_ended(facts)
     elif reason == "stopped-by-rule":
         detail = f"{detail} {_kept(facts)}"
     lost = _unsaved(facts) if reason in {"exit-0"} else ""
     if lost:
         reason, detail = "not-saved", f"{lost} The command itself had exited with 0."
-    step = end(facts, reason or "node-broken", detail, work.failed_stage if reason == work.reason else "")
+    step = end(facts, reason or "node-broken", detail, _failed_stage(facts, reason))
     ended = cluster.exited if cluster is not None and cluster.exited else now
     fields = {**step.fields, "ended": ended}
     return Step(facts, lifecycle.STATUS_OF[ENDINGS[step.reason].outcome], step.reason, detail, fields)
+
+
+def _failed_stage(facts: Facts, reason: str) -> str:
+    """The stage with the X, where the reason alone does not say it."""
+    if reason == facts.work.reason:
+        return facts.work.failed_stage
+    outside = facts.cluster is not None and facts.cluster.exit.get("why") == "outside"
+    return lifecycle.RUNNING if outside and reason in ENDINGS and ENDINGS[reason].stage is None else ""
 
 
 def _kept(facts: Facts) -> str:

@@ -38,7 +38,8 @@ def look(jobs: int, rounds: int) -> None:
     """One describe of all jobs, and what it is made of."""
     with tempfile.TemporaryDirectory() as place:
         tokens = [f"hrbench-job-{number:06}-1" for number in range(jobs)]
-        rows = [row({"JobID": str(number), "Name": token, "State": "PENDING", "Reason": "Priority"}) for number, token in enumerate(tokens)]
+        whose = {"UserID": str(os.geteuid()), "State": "PENDING", "Reason": "Priority"}
+        rows = [row({"JobID": str(number), "Name": token, **whose}) for number, token in enumerate(tokens)]
         Path(place, "answer").write_text(row({name: name.upper() for name in FIELDS}) + "".join(rows))
         program = Path(place, "squeue")
         program.write_text(f"#!/bin/sh\necho >> {place}/calls\nexec cat {place}/answer\n")
@@ -62,7 +63,10 @@ def through(rounds: int) -> None:
         submit.JOB["hardware"]["coreType"] = "slurm"
         with submit.portal(CORETYPE) as (address, token):
             submit.one(address, token)
-            pairs = [(submit.one(address, token), timed(lambda: wait_for_one(daemons)), timed(lambda: daemons.ask("srun", "true"))) for _ in range(rounds)]
+            pairs = [
+                (submit.one(address, token), timed(lambda: wait_for_one(daemons)), timed(lambda: daemons.ask("srun", "true")))
+                for _ in range(rounds)
+            ]
     finally:
         daemons.close()
     wholes = [whole for (whole, _), _, _ in pairs]

@@ -1,5 +1,7 @@
 """What others do to a cluster behind the portal's back, and a backend whose own queue takes its time."""
 
+from datetime import timedelta
+
 import factories
 import playing
 import pytest
@@ -67,6 +69,65 @@ def test_a_node_that_was_told_to_end_says_so(clock, cloud):
     polled(work, clock)
     assert (work.status, work.reason) == ("failed", "cancelled-outside")
     assert "not by this portal" in work.detail
+
+
+ENDED = "Cancelled on the cluster by ann"
+
+
+def ended(clock, cloud, monkeypatch, told, seconds_before=0.0, **report) -> Workload:
+    """A job whose command exits, and whose nodes somebody ended `seconds_before` that, as the backend tells when asked."""
+    work = starting(clock)
+    agents = playing.boot(work, clock)
+    playing.turn_all(clock)
+    at = clock() - timedelta(seconds=seconds_before)
+    monkeypatch.setattr(cloud, "why_over", lambda token: Described(State.FAILED, told, at) if told else None)
+    playing.finish(agents[0], clock, **report)
+    return polled(work, clock)
+
+
+@pytest.mark.parametrize("report", [{}, {"code": 3}, {"code": None, "signal": 15}, {"code": None, "signal": 15, "why": "outside"}])
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        (ENDED, "cancelled-outside"),
+        ("Out of time: Slurm ended the job at its time limit", "walltime"),
+        ("Preempted: Slurm gave its nodes to a job of higher priority", "cancelled-outside"),
+        ("A node failed, says Slurm", "node-lost"),
+    ],
+)
+def test_who_ended_the_nodes_ended_the_command_whatever_it_exited_with(clock, cloud, monkeypatch, report, told, reason):
+    work = ended(clock, cloud, monkeypatch, told, **report)
+    assert (work.status, work.reason, work.failed_stage) == ("failed", reason, lifecycle.RUNNING)
+    assert work.detail.startswith(told)
+
+
+def test_an_end_of_its_own_before_that_of_the_nodes_stays_its_own(clock, cloud, monkeypatch):
+    assert ended(clock, cloud, monkeypatch, ENDED, seconds_before=-30).reason == "exit-0"
+
+
+def test_nodes_that_nobody_ended_change_nothing(clock, cloud, monkeypatch):
+    assert ended(clock, cloud, monkeypatch, "").status == "completed"
+    assert ended(clock, cloud, monkeypatch, "", code=3).reason == "exit-code"
+    assert ended(clock, cloud, monkeypatch, "", code=None, signal=15, why="outside").reason == "cancelled-outside"
+
+
+def test_a_backend_that_cannot_say_who_ended_it_holds_up_nothing(clock, cloud, monkeypatch):
+    def breaks(token):
+        raise OSError("gone")
+
+    work = starting(clock)
+    agents = playing.boot(work, clock)
+    playing.turn_all(clock)
+    monkeypatch.setattr(cloud, "why_over", breaks)
+    playing.finish(agents[0], clock)
+    assert polled(work, clock).status == "completed"
+
+
+def test_preempted_before_the_command_began_is_tried_again(clock, cloud):
+    work = starting(clock)
+    cloud.fail(work.cluster.token, "Preempted: its nodes were given to another")
+    polled(work, clock)
+    assert (work.attempt, work.is_active) == (2, True)
 
 
 def test_a_wait_in_the_backends_own_queue_has_no_limit_and_the_start_has_one_after_it(clock, cloud, monkeypatch):

@@ -1,8 +1,9 @@
-"""Programs called sbatch, squeue, sacct, scancel and sinfo that do as a test says, and note how they were called."""
+"""Programs called as those of Slurm that do as a test says, and note how they were called."""
 
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 PROGRAM = """#!{python}
@@ -20,7 +21,7 @@ if name == "sbatch":
     if told.get("accepts", True):
         token = next(word.split("=", 1)[1] for word in sys.argv if word.startswith("--job-name="))
         with open(os.path.join(home, "jobs"), "a") as file:
-            file.write("1|" + token + "|RUNNING|0|0|1|main|N/A|None|\\n")
+            file.write("1|" + token + "|RUNNING|0|0|1|main|N/A|N/A|" + str(os.geteuid()) + "|" + token + "|None|\\n")
 time.sleep(told.get("sleeps", 0))
 sys.stderr.write(told.get("complains", ""))
 if name == "squeue" and "says" not in told:
@@ -29,7 +30,13 @@ if name == "squeue" and "says" not in told:
 sys.stdout.write(told.get("says", ""))
 sys.exit(told.get("code", 0))
 """
-NAMES = ("sbatch", "squeue", "sacct", "scancel", "sinfo")
+NAMES = ("sbatch", "squeue", "sacct", "scancel", "sinfo", "scontrol")
+
+
+def full(row: str, end: str = "N/A", uid: int | None = None, comment: str = "(null)") -> str:
+    """A row of squeue with its columns before the reason: when it ended, whose it is, its comment."""
+    cells = row.split("|", 8)
+    return "|".join([*cells[:8], end, str(os.geteuid() if uid is None else uid), comment, *cells[8:]])
 
 
 class Programs:
@@ -49,9 +56,21 @@ class Programs:
         (self.folder / f"{name}.json").write_text(json.dumps(how))
 
     def jobs(self, *rows: str) -> None:
-        """What squeue shows: token|STATE, or all columns."""
-        lines = [row if row.count("|") > 3 else "{}|{}|{}|0|0|1|main|N/A|None|".format(number, *row.split("|")) for number, row in enumerate(rows, 1)]
-        (self.folder / "jobs").write_text("".join(line + "\n" for line in lines))
+        """What squeue shows of our user: token|STATE, or all columns without end, user and comment."""
+        lines = [
+            row if row.count("|") > 3 else "{}|{}|{}|0|0|1|main|N/A|None|".format(number, *row.split("|"))
+            for number, row in enumerate(rows, 1)
+        ]
+        self.rows(*(full(line) for line in lines))
+
+    def rows(self, *rows: str) -> None:
+        """The same, with every column."""
+        (self.folder / "jobs").write_text("".join(row + "\n" for row in rows))
+
+    def accounts(self, *rows: str) -> None:
+        """What sacct shows of our user: token|STATE|end."""
+        lines = ["7|{}|{}|0:0|{}|{}|\n".format(*row.split("|")[:2], os.geteuid(), row.split("|")[2]) for row in rows]
+        self.tell("sacct", says="".join(lines))
 
     @property
     def script(self) -> str:

@@ -13,6 +13,7 @@ from slurm_daemons import PATH
 
 from jobs.agent import build
 from jobs.backends.base import State, reason_of
+from jobs.backends.slurm_script import script
 
 MPI = '''
 import ctypes, os
@@ -207,7 +208,8 @@ def test_a_second_job_of_the_same_name_leaves_the_firsts_files_alone(slurm, plac
     assert says(there, b"ready\n")
     away = Portal("true")
     away.release()  # to this one every agent is somebody else's
-    backend._submit(token, spec(portal=away.address, agent=zipapp), backend._checked(token, spec()))  # as an sbatch that came late
+    late = spec(portal=away.address, agent=zipapp)
+    backend._submit(token, late, backend._checked(token, late, ""), script(token, late, backend._place), "")  # as an sbatch that came late
     numbers = slurm.numbers(token)
     assert len(numbers) == 2
     assert eventually(lambda: len([job for job in backend._queue.jobs()[token] if job.state == "COMPLETED"]) == 1)

@@ -5,7 +5,7 @@ import threading
 from datetime import UTC, datetime
 
 import pytest
-from slurm_programs import Programs
+from slurm_programs import Programs, full
 
 from jobs.backends.base import NoCapacity, Refused, State, TryAgain, reason_of
 from jobs.backends.slurm import Slurm
@@ -137,16 +137,16 @@ ENDS = {
 
 @pytest.mark.parametrize("state", ENDS)
 def test_ends_that_accounting_tells_with_exit_code_0_are_told_apart(programs, slurm, state):
-    programs.tell("sacct", says=f"7|{TOKEN}|{state}|0:0\n")
+    programs.accounts(f"{TOKEN}|{state}|N/A")
     told = look(slurm)
     assert told.state is State.FAILED
     assert ENDS[state] in told.why
 
 
 def test_ends_with_a_reason_of_their_own_name_it(programs, slurm):
-    reasons = {"OUT_OF_MEMORY": "out-of-memory", "TIMEOUT": "walltime", "CANCELLED by 0": "cancelled-outside", "NODE_FAIL": ""}
+    reasons = {"OUT_OF_MEMORY": "out-of-memory", "TIMEOUT": "walltime", "CANCELLED by 0": "cancelled-outside", "NODE_FAIL": "node-lost", "PREEMPTED": "cancelled-outside"}
     for state, reason in reasons.items():
-        programs.tell("sacct", says=f"7|{TOKEN}|{state}|0:0\n")
+        programs.accounts(f"{TOKEN}|{state}|N/A")
         assert reason_of(look(slurm).why) == reason
 
 
@@ -155,13 +155,13 @@ def test_a_state_that_nobody_knows_is_unknown_with_its_name(programs, slurm, by)
     if by == "squeue":
         programs.jobs(f"{TOKEN}|FOO")
     else:
-        programs.tell("sacct", says=f"7|{TOKEN}|FOO|0:0\n")
+        programs.accounts(f"{TOKEN}|FOO|N/A")
     told = look(slurm)
     assert (told.state, told.why) == (State.UNKNOWN, "status unknown (FOO)")
 
 
 def test_a_job_that_squeue_has_forgotten_and_accounting_has_not_is_never_alive(programs, slurm):
-    programs.tell("sacct", says=f"7|{TOKEN}|RUNNING|0:0\n")
+    programs.accounts(f"{TOKEN}|RUNNING|N/A")
     assert look(slurm).state is State.UNKNOWN
 
 
@@ -245,3 +245,77 @@ def test_five_thousand_jobs_are_one_process(programs, slurm):
     assert {told.state for told in slurm.describe(tokens).values()} == {State.UP}
     assert len(programs.calls("squeue")) == 1
     assert programs.calls("sacct") == []
+
+
+def over(programs, slurm, state, end="1796036576", reason="None"):
+    """What it says of a job that is over, once it let it go."""
+    programs.rows(full(f"1|{TOKEN}|{state}|0|0|1|main|1796030000|{reason}|", end=end))
+    assert slurm.destroy(TOKEN)
+    return slurm.why_over(TOKEN)
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [
+        ("TIMEOUT", "walltime"),
+        ("DEADLINE", "walltime"),
+        ("PREEMPTED", "cancelled-outside"),
+        ("NODE_FAIL", "node-lost"),
+        ("CANCELLED", "cancelled-outside"),
+        ("OUT_OF_MEMORY", "out-of-memory"),
+    ],
+)
+@pytest.mark.parametrize("forgotten", [False, True])
+def test_who_ended_a_job_is_told_after_it_is_gone(programs, slurm, state, reason, forgotten):
+    told = over(programs, slurm, state)
+    if forgotten:
+        programs.rows()
+        assert slurm.why_over(TOKEN) is None  # without accounting nobody knows any more
+        programs.accounts(f"{TOKEN}|{state}|1796036576")
+        slurm._queue._no_accounts_until = 0
+        told = slurm.why_over(TOKEN)
+    assert told is not None and reason_of(told.why) == reason
+    assert told.eta == datetime(2026, 11, 30, 11, 2, 56, tzinfo=UTC)
+
+
+def test_who_cancelled_it_is_named_where_accounting_knows(programs, slurm):
+    programs.accounts(f"{TOKEN}|CANCELLED by 0|1796036576")
+    assert over(programs, slurm, "CANCELLED").why == "Cancelled on the cluster by root"
+
+
+def test_an_end_of_ours_is_not_somebody_elses(programs, slurm):
+    programs.jobs(f"{TOKEN}|RUNNING")
+    assert not slurm.destroy(TOKEN)
+    assert over(programs, slurm, "CANCELLED") is None
+    assert over(programs, slurm, "COMPLETED") is None
+    assert over(programs, slurm, "FAILED") is None
+
+
+def test_a_job_that_was_ending_already_was_ended_by_somebody_else(programs, slurm):
+    programs.jobs(f"{TOKEN}|COMPLETING")
+    assert not slurm.destroy(TOKEN)
+    assert reason_of(over(programs, slurm, "CANCELLED").why) == "cancelled-outside"
+
+
+# --- more time ----------------------------------------------------------------------------------------------------------
+
+
+def test_more_time_is_given_where_the_portal_is_an_operator(programs, tmp_path):
+    slurm = Slurm("slurm", notes=tmp_path / "notes", path=str(programs.folder), operator=True, margin=600)
+    assert slurm.can_extend
+    programs.rows(full(f"1|{TOKEN}|RUNNING|0|0|1|main|1796036400|None|", end="1796040000"))
+    slurm.extend(TOKEN, datetime.fromtimestamp(1796036400 + 3000, UTC))  # it has that much
+    assert programs.calls("scontrol") == []
+    slurm.extend(TOKEN, datetime.fromtimestamp(1796036400 + 7230, UTC))
+    assert programs.calls("scontrol") == [["update", "JobId=1", "TimeLimit=131"]]
+    programs.tell("scontrol", complains="slurm_update error: Invalid user id", code=1)
+    with pytest.raises(Refused, match="Invalid user id"):
+        slurm.extend(TOKEN, datetime.fromtimestamp(1796036400 + 9000, UTC))
+
+
+def test_more_time_is_refused_in_words_where_it_is_not(programs, slurm):
+    programs.rows(full(f"1|{TOKEN}|RUNNING|0|0|1|main|1796036400|None|", end="1796040000"))
+    assert not slurm.can_extend
+    with pytest.raises(Refused, match="operators"):
+        slurm.extend(TOKEN, datetime.fromtimestamp(1796060000, UTC))
+    assert programs.calls("scontrol") == []
