@@ -13,8 +13,8 @@ from typing import Any
 
 from .base import Ending, Evidence, Files, Follower, Label, Progress, Verdict
 from .calculix_checks import Checks
-from .calculix_deck import read
-from .calculix_live import Cvg, Sta
+from .calculix_deck import Deck, read
+from .calculix_live import USUAL, Cvg, Sta
 from .calculix_results import results, status
 from .live import Live, Log, parse
 from .run import Run, bad, tempered, unseen, worst
@@ -101,10 +101,12 @@ def judge(folder: Files, ending: Ending, command: str, log: str | None) -> Verdi
 
 
 def follow(folder: Files | None, command: str) -> Follower:
+    deck = _deck_of(folder, command)
+
     def choose(stream: str) -> Log | None:
         if stream.endswith("cvg"):
-            return Cvg()
-        return Sta(periods=_periods(folder, command)) if stream.endswith("sta") else CcxLog()
+            return Cvg(limits=deck.limits if deck else USUAL)
+        return Sta(periods=[step.period for step in deck.steps] if deck else []) if stream.endswith("sta") else CcxLog()
 
     return Live(choose)
 
@@ -114,10 +116,9 @@ def streams(folder: Files | None, command: str) -> dict[str, str]:
     return {f"{posixpath.basename(job)}.{kind}": f"{job}.{kind}" for job in jobs if job for kind in ("sta", "cvg")}
 
 
-def _periods(folder: Files | None, command: str) -> list[float]:
+def _deck_of(folder: Files | None, command: str) -> Deck | None:
     names = [path.removesuffix(".sta") for path in streams(folder, command).values() if path.endswith(".sta")]
-    deck = read(folder, f"{names[0]}.inp") if folder is not None and names else None
-    return [step.period for step in deck.steps] if deck else []
+    return read(folder, f"{names[0]}.inp") if folder is not None and names else None
 
 
 def _name(part: Part) -> str:

@@ -46,6 +46,7 @@ class Deck:
     prints: bool = False  # asks for a .dat
     boundary: bool = False
     missing: list[str] = field(default_factory=list)
+    limits: tuple[float, float] = (0.5, 1.0)  # of residuals and corrections, percent; *CONTROLS, PARAMETERS=FIELD sets others
 
     def step(self, number: int) -> Step | None:
         return self.steps[number - 1] if 0 < number <= len(self.steps) else None
@@ -59,13 +60,15 @@ def read(folder: Files, name: str) -> Deck | None:
     """The deck of that file, or None where it is not in the folder."""
     if not folder.size(name):
         return None
-    deck, wanted = Deck(name), False
+    deck, wanted = Deck(name), ""
     for line in _cards(folder, name, deck, 0):
         if line.startswith("*"):
             wanted = _card(deck, line)
+        elif wanted == "CONTROLS":
+            _limits(deck, line)
         elif wanted:
             _period(deck.steps[-1], line)
-            wanted = False
+        wanted = wanted if line.startswith("*") else ""
     return deck
 
 
@@ -94,8 +97,8 @@ def _included(folder: Files, name: str, line: str, deck: Deck, depth: int) -> It
         yield from _cards(folder, place, deck, depth + 1)
 
 
-def _card(deck: Deck, line: str) -> bool:
-    """Notes a card; True if its next data line holds the step's times."""
+def _card(deck: Deck, line: str) -> str:
+    """Notes a card; its name if its next data line is wanted."""
     name, _, options = line.upper().replace(" ", "").partition(",")
     card = name[1:]
     if card == "STEP":
@@ -108,8 +111,17 @@ def _card(deck: Deck, line: str) -> bool:
         deck.boundary = True
     elif deck.steps and not deck.steps[-1].kind and card in TIMED + MODES:
         deck.steps[-1].kind = card
-        return card in TIMED
-    return False
+        return card if card in TIMED else ""
+    elif card == "CONTROLS" and "PARAMETERS=FIELD" in options and "RESET" not in options:
+        return card
+    return ""
+
+
+def _limits(deck: Deck, line: str) -> None:
+    """The first two numbers are ratios: of the largest residual to the average force, of the correction to the increment."""
+    values = [number(word.strip()) for word in line.split(",")[:2]]
+    first, second = (values[at] if at < len(values) else None for at in (0, 1))
+    deck.limits = (100 * first if first else deck.limits[0], 100 * second if second else deck.limits[1])
 
 
 def _period(step: Step, line: str) -> None:

@@ -13,7 +13,8 @@ from .calculix_results import row_of
 from .live import Log
 from .text import number as to_number
 
-FORCE, CORRECTION = "residual force (%)", "correction (%)"
+FORCE, CORRECTION, FLUX, WARMTH = "residual force (%)", "correction (%)", "residual flux (%)", "correction of temperature (%)"
+USUAL = (0.5, 1.0)
 
 
 @dataclass
@@ -49,6 +50,7 @@ class Cvg(Log):
     """The .cvg file: a line an iteration: step, increment, attempt, iteration, contacts, residuals and corrections."""
 
     iterations: int = 0
+    limits: tuple[float, float] | list[float] = USUAL  # of residuals and of corrections, percent
     X: ClassVar[str] = "iteration"
 
     def line(self, number: int, line: bytes) -> None:
@@ -56,8 +58,9 @@ class Cvg(Log):
         if len(words) < 7 or not words[0].isdigit() or not words[3].isdigit():
             return
         self.iterations += 1
-        self.chart.tolerance = {FORCE: 0.5, CORRECTION: 1.0}
-        for name, word in ((FORCE, words[5]), (CORRECTION, words[6])):
+        first, second = self.limits
+        self.chart.tolerance = {FORCE: first, CORRECTION: second, FLUX: first, WARMTH: second}
+        for name, word in zip((FORCE, CORRECTION, FLUX, WARMTH), words[5:], strict=False):
             value = to_number(word)
-            if value is not None:
+            if value or (value is not None and name in self.chart.points):  # what is not solved for is zero from the first on
                 self.residual(name, self.iterations, value, number, line, floor=1.0)

@@ -120,6 +120,8 @@ class FoamLog(Log):
             run["residuals"][field_name] = [value, number, match[0][:160].decode("ascii", "replace")]
         if run["time"] is not None:
             self.chart.add(field_name, run["time"], value)
+            if self.chart.seen.get(field_name) == 1:
+                self._limit(field_name)
 
     def _nan(self, number: int, line: bytes) -> None:
         if NOT_A_NUMBER.search(line) and self.run["nan"] is None:
@@ -228,7 +230,21 @@ class FoamLog(Log):
         value = to_number(match[2].rstrip(",;")) if match else None
         if match and value is not None and len(self.run["criteria"]) < 40:
             self.run["criteria"][match[1]] = value
-            self.chart.tolerance[match[1]] = value
+            for name in self.chart.points:
+                self._limit(name)
+
+    def _limit(self, name: str) -> None:
+        """The tolerance of a residual: that of its field (Ux: U), whose name in residualControl may be a pattern."""
+        for field_name, value in self.run["criteria"].items():
+            if field_name in (name, name[:-1] if name[-1:] in "xyz" else name) or _fits(field_name, name):
+                self.chart.tolerance[name] = value
+
+
+def _fits(pattern: str, name: str) -> bool:
+    try:
+        return not pattern.isidentifier() and re.fullmatch(pattern, name) is not None
+    except re.error:
+        return False
 
 
 _KEYS = {

@@ -16,7 +16,7 @@ from .live import Live, Log, parse
 from .quantum_espresso_log import QeLog
 from .run import Run, alone, bad, tempered, unseen
 from .sources import logs, parts
-from .text import brief, shown, words
+from .text import brief, number, shown, words
 
 PROGRAM = re.compile(r"^(?:pw|ph|cp|neb|pp|dos|bands|projwfc|epsilon|dynmat|q2r|matdyn|turbo_\w+|hp|ld1|pw2wannier90|average|xspectra)\.x$")
 SIGNATURE = re.compile(rb"^ +Program \S+ +v\.?\d|Quantum ESPRESSO suite", re.M)
@@ -52,8 +52,10 @@ def judge(folder: Files, ending: Ending, command: str, log: str | None) -> Verdi
 
 
 def follow(folder: Files | None, command: str) -> Follower:
+    force = _force_limit(folder, command) if folder is not None else 0.0
+
     def choose(stream: str) -> Log | None:
-        return QeLog()
+        return QeLog(force=force)
 
     return Live(choose)
 
@@ -61,6 +63,22 @@ def follow(folder: Files | None, command: str) -> Follower:
 def streams(folder: Files | None, command: str) -> dict[str, str]:
     using = [part for part in parts(command) if any(PROGRAM.match(posixpath.basename(word)) for word in part.words)]
     return {posixpath.basename(name): part.place(name) for part in using for name in part.output}
+
+
+def _force_limit(folder: Files, command: str) -> float:
+    """forc_conv_thr of the first deck that moves atoms, in Ry/bohr; its default is 1e-3 (INPUT_PW). 0 where there is none."""
+    names = set(folder.names())
+    for part in parts(command):
+        decks = [
+            part.input or "",
+            *(part.words[at + 1] for at, word in enumerate(part.words[:-1]) if word in ("-in", "-i", "-inp", "-input")),
+        ]
+        for name in (part.place(deck) for deck in decks if deck):
+            text = words(folder, name, 1 << 20) if name in names else ""
+            if re.search(r"calculation\s*=\s*['\"](?:vc-)?relax", text):
+                told = re.search(r"^[^!\n]*forc_conv_thr\s*=\s*([-+.\deEdD]+)", text, re.M)
+                return (number(told[1]) if told else None) or 1e-3
+    return 0.0
 
 
 def _once(found: list[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, Any]]]:

@@ -13,7 +13,7 @@ from .base import Progress
 from .live import Log
 from .text import LINE, NOT_A_NUMBER, after, shown
 
-ACCURACY = "scf accuracy (Ry)"
+ACCURACY, GRADIENT = "scf accuracy (Ry)", "gradient error (Ry/bohr)"
 _PROGRAM = re.compile(r"^Program (\S+) +v\.?(\S+)")
 _ACHIEVED = re.compile(r"[Cc]onvergence has been achieved(?: in +(\d+) iterations)?")
 _MISSED = re.compile(r"convergence NOT achieved after +(\d+) iterations|[Nn]o convergence has been achieved", re.I)
@@ -45,6 +45,7 @@ class QeLog(Log):
     iteration: int = 0
     ranks: int = 1  # most that a program of this stream ran on
     total: int = 0  # scf iterations over all cycles
+    force: float = 0.0  # forc_conv_thr of the deck, Ry/bohr; 0 where no atoms are moved
 
     def line(self, number: int, line: bytes) -> None:
         if self.frame:
@@ -98,6 +99,12 @@ class QeLog(Log):
             self.run["accuracy"] = [number, text, value]
             self.residual(ACCURACY, self.total, value, number, text.encode(), floor=1e-4)
             self._nan(number, text)
+
+    def _gradient(self, number: int, text: str) -> None:
+        value = after(text, "=") if text.startswith("Gradient error") else None
+        if value is not None and self.total:
+            self.chart.add(GRADIENT, self.total, value)
+            self.chart.tolerance |= {GRADIENT: self.force} if self.force else {}
 
     def _iterate(self, number: int, text: str) -> None:
         match = re.match(r"iteration # *(\d+)", text)
@@ -170,7 +177,7 @@ class QeLog(Log):
 
 
 _KEYS = {
-    b"Prog": QeLog._head, b"JOB ": QeLog._done, b"esti": QeLog._estimated, b"iter": QeLog._iterate, b"scf ": QeLog._threshold, b"%%%%": QeLog._opened,
+    b"Prog": QeLog._head, b"JOB ": QeLog._done, b"esti": QeLog._estimated, b"iter": QeLog._iterate, b"Grad": QeLog._gradient, b"scf ": QeLog._threshold, b"%%%%": QeLog._opened,
     b"!   ": QeLog._energy, b"!\ttot": QeLog._energy, b"tota": QeLog._energy,
     **dict.fromkeys((b"conv", b"Conv", b"No c", b"no c", b"EXX ", b"bfgs", b"Damp", b"The ", b"Maxi", b"Calc"), QeLog._cycle),
     **dict.fromkeys((b"rest", b"need", b"c_ba", b"End ", b"Read", b"Self", b"Band", b"BFGS", b"Mole", b"Lang", b"STOP", b"xml ", b"Para"), QeLog._other),

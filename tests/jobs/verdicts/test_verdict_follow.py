@@ -112,3 +112,48 @@ def test_a_stream_that_begins_anew_is_read_anew():
 )  # fmt: skip
 def test_the_command_names_the_streams_worth_following(software, command, wanted):
     assert set(streams(software, command).values()) == wanted
+
+
+TOLERANCES = [
+    ("calculix", "calculix-plastic-bar", "ccx -i bar", {"bar.cvg": "bar.cvg"}, {"residual force (%)": 0.5, "correction (%)": 1.0}),
+    ("openfoam", "openfoam-steady-converged", "simpleFoam", {"stdout": "log.simpleFoam"}, {"p": 1e-4, "Ux": 1e-4, "Uy": 1e-4}),
+    ("quantum_espresso", "qe-own-relax", "pw.x -in h.in > h.out", {"h.out": "h.out"}, {"scf accuracy (Ry)": 1e-8, "gradient error (Ry/bohr)": 1e-3}),
+    ("nwchem", "nwchem-own-opt", "nwchem w.nw", {"stdout": "w.out"}, {"scf gradient norm": 1e-4, "largest force (Gmax)": 4.5e-4}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("software", "case", "command", "files", "wanted"), TOLERANCES, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_a_series_has_the_tolerance_that_deck_or_log_name(software, case, command, files, wanted):
+    found = {one.name: one.tolerance for one in fed(software, case, command, files).series()}
+    assert {name: found.get(name) for name in wanted} == wanted
+
+
+def test_a_pattern_in_residual_control_gives_its_tolerance_to_every_field_that_fits():
+    follower = follow("openfoam")
+    head = b'Exec   : simpleFoam\nSIMPLE: convergence criteria\n    field p\t tolerance 1e-06\n    field "(k|epsilon)"\t tolerance 1e-05\n\nStarting time loop\nTime = 1\n'
+    row = b"smoothSolver:  Solving for %s, Initial residual = 0.1, Final residual = 1e-9, No Iterations 3\n"
+    follower.feed("stdout", head + b"".join(row % name for name in (b"p", b"k", b"epsilon", b"omega")))
+    assert {one.name: one.tolerance for one in follower.series()} == {"p": 1e-6, "k": 1e-5, "epsilon": 1e-5, "omega": None}
+
+
+def test_controls_of_a_calculix_deck_are_the_tolerances_of_its_chart(tmp_path):
+    (tmp_path / "a.inp").write_text("*STEP\n*CONTROLS, PARAMETERS=FIELD\n0.02, 0.05\n*STATIC\n0.1, 1.\n*END STEP\n")
+    follower = follow("calculix", Folder(tmp_path), "ccx a")
+    follower.feed("a.cvg", b"     1     1     1     1        0  0.1130E+03  0.1000E+03  0.2000E+02  0.0000E+00\n")
+    assert {one.name: one.tolerance for one in follower.series()} == {
+        "residual force (%)": 2.0,
+        "correction (%)": 5.0,
+        "residual flux (%)": 2.0,
+    }
+
+
+def test_a_gromacs_minimisation_that_tells_its_force_has_the_limit_of_its_parameters():
+    follower = follow("gromacs")
+    follower.feed("md.log", b"Log file opened on Mon\n   integrator                     = steep\n   emtol                          = 100\n")
+    follower.feed(
+        "md.log",
+        b"Step=   14, Dmax= 1.2e-02 nm, Epot= -6.2e+04 Fmax= 1.27e+03, atom= 1\nStep=   15, Dmax= 1.2e-02 nm, Epot= -6.3e+04 Fmax= 1.1e+03, atom= 1\n",
+    )
+    assert [(one.name, one.tolerance) for one in follower.series()] == [("Fmax", 100.0)]
