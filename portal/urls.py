@@ -27,6 +27,7 @@ from portal.views import (
     queue,
     tokens,
     uploads,
+    webhooks,
 )
 
 urlpatterns = [
@@ -51,5 +52,6 @@ urlpatterns = [
     path("", include(help.urlpatterns)),
     path("", include(account.urlpatterns)),
     path("", include(tokens.urlpatterns)),
+    path("", include(webhooks.urlpatterns)),
     path("", include(health.urlpatterns)),
 ]

@@ -24,13 +24,14 @@ ROLES = ("owner", "member", "stranger", "anonymous", "admin")
 OPEN = {"health", "signin", "signout", "home"}
 """Answers anybody; tells nothing of anybody's."""
 OWN = {"account", "password", "tokens", "files", "file-arrived", "help", "hardware", "hardware-software", "jobs", "job-new", "job-new-input", "job-sample",
-       "projects", "budget", "upload"}  # fmt: skip
+       "projects", "budget", "upload", "webhooks"}  # fmt: skip
 """Signed-in people; shows only what is theirs."""
 JOB_SEEN = {"job", "job-output", "job-files", "job-health", "job-health-data", "job-timeline", "job-settings", "job-zip", "job-file",
             "job-file-view", "job-input", "log-bytes", "log-lines", "log-search", "log-download", "job-series"}  # fmt: skip
 JOB_CHANGED = {"job-stop", "job-archive", "job-delete", "job-submit", "job-extend", "job-change", "job-offer"}
 JOB_COPIED = {"job-clone", "job-resubmit"}
-ELSEWHERE = {"upload-part", "file", "file-delete", "token-revoke", "budget-one", "project", "member-remove", "stray"}
+ELSEWHERE = {"upload-part", "file", "file-delete", "token-revoke", "budget-one", "project", "member-remove", "stray",
+             "webhook", "webhook-switch", "webhook-delete", "webhook-test", "webhook-again"}
 """Somebody's things beside jobs: strangers get 404 (403 where only the right lacks)."""
 ROLES_OF_MONEY_AND_HARDWARE = {
     *("audit", "audit-csv", "budget-adjust", "budget-close", "budget-csv", "budget-edit", "budget-new", "budget-spend", "budgets-all"),

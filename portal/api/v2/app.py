@@ -7,7 +7,7 @@ from typing import Any
 from django.urls import path
 from ninja import NinjaAPI
 
-from . import account, catalogue, files, jobs, outputs, running, tags, workloads
+from . import account, catalogue, files, jobs, outputs, running, tags, webhooks, workloads
 from .auth import TokenAuth
 from .browse import browse
 from .problems import handle, nowhere, plain
@@ -22,7 +22,7 @@ api = NinjaAPI(
     auth=TokenAuth(),
 )
 handle(api)
-for noun in (account, catalogue, files, jobs, tags, outputs, running, workloads):
+for noun in (account, catalogue, files, jobs, tags, outputs, running, webhooks, workloads):
     api.add_router("", noun.router)
 
 

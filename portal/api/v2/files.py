@@ -27,8 +27,14 @@ router = Router(tags=["files"])
 SHOWN = 10
 """Jobs that a refusal names."""
 BYTES = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
-CONTENTS = {"responses": {200: {"description": "The bytes", **BYTES}, 206: {"description": "The part that Range asked for", **BYTES},
-                          304: {"description": "If-None-Match holds its ETag"}, 416: {"description": "There are no such bytes"}}}
+CONTENTS = {
+    "responses": {
+        200: {"description": "The bytes", **BYTES},
+        206: {"description": "The part that Range asked for", **BYTES},
+        304: {"description": "If-None-Match holds its ETag"},
+        416: {"description": "There are no such bytes"},
+    }
+}
 
 
 @router.post("/files/contents/", response=answers(FileOut, 403, 507, status=201), summary="Upload a file: multipart, part `file`")

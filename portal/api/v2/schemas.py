@@ -7,6 +7,8 @@ from typing import Annotated
 from ninja import Schema
 from pydantic import AfterValidator, AllowInfNan, Field
 
+from .shapes import EventName
+
 
 def _no_nul(text: str) -> str:
     if "\0" in text:
@@ -102,3 +104,18 @@ class AssignIn(Schema):
 
 class TailAsked(Schema):
     lines: int = Field(100, ge=1, le=10_000)
+
+
+class WebhookIn(Schema):
+    """`url` starts with http:// or https:// and leads to a public address; `events` are what it is told."""
+
+    url: Text = Field(min_length=1, max_length=2000)
+    events: list[EventName] = Field(default=["status", "budget"], min_length=1, max_length=2)
+    projectId: Code | None = None
+    everything: bool = False
+
+
+class WebhookPatch(Schema):
+    url: Text | None = Field(None, min_length=1, max_length=2000)
+    events: list[EventName] | None = Field(None, min_length=1, max_length=2)
+    isActive: bool | None = None
