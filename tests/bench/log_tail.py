@@ -2,7 +2,7 @@
 
 Run: `uv run --group test python tests/bench/log_tail.py [lines]`. Beside each figure its bare limit in the same run: a
 websockets server that sends on what it is sent (latency), `cat` over a pipe (throughput). Lines come at random, 20 a second
-on average; a line that comes less than 50 ms after the last frame waits for the rest of the 50 ms.
+on average; a line that comes sooner after the last frame than the tail's pace (20 to 50 ms) waits for the rest of it.
 """
 
 import asyncio
