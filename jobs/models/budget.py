@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 from zoneinfo import available_timezones
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.db import models
+from django.db import models, transaction
 from django.db.models import F, Q
 
 from .fields import MoneyField
+from .spend import Spend
+
+APPEND_ONLY = "charges are append-only; book an adjustment"
 
 
 def usual_thresholds() -> list[int]:
@@ -150,8 +154,27 @@ class Hold(models.Model):
         constraints = [models.UniqueConstraint(fields=["budget", "workload", "attempt"], name="one_hold_an_attempt")]
 
 
+class ChargeQuerySet(models.QuerySet["Charge"]):
+    """Rows that can be added and read, not changed and not deleted."""
+
+    def bulk_create(self, objs: Any, *args: Any, **kwargs: Any) -> list[Charge]:
+        with transaction.atomic():
+            made = super().bulk_create(objs, *args, **kwargs)
+            Spend.add(made)
+        return made
+
+    def update(self, **kwargs: Any) -> int:
+        raise TypeError(APPEND_ONLY)
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        raise TypeError(APPEND_ONLY)
+
+    def bulk_update(self, *args: Any, **kwargs: Any) -> int:
+        raise TypeError(APPEND_ONLY)
+
+
 class Charge(models.Model):
-    """One row of the ledger; append-only. `budget` None is the installation's own account.
+    """One row of the ledger; append-only, on PostgreSQL by the database itself. `budget` None: the installation's own account.
 
     `amount` is what it takes from the budget: less than nothing for what it gives (a grant, a refund). `left` is what the
     budget had neither spent nor lost after it, holds aside. Who, where and with what are kept when the workload is deleted.
@@ -183,14 +206,22 @@ class Charge(models.Model):
     coretype = models.ForeignKey("jobs.Coretype", models.SET_NULL, null=True, related_name="+")
     software = models.CharField(max_length=120, blank=True)
 
+    objects = ChargeQuerySet.as_manager()
+
     class Meta:
         ordering = ["-pk"]
-        indexes = [models.Index(fields=["workload", "attempt"]), models.Index(fields=["budget", "-made"])]
+        indexes = [
+            models.Index(fields=["workload", "attempt"]),
+            models.Index(fields=["budget", "-made"]),
+            models.Index(fields=["budget", "-id"], name="ledger_of_a_budget"),
+        ]
 
     def save(self, *args: object, **kwargs: object) -> None:
         if self.pk:
-            raise TypeError("charges are append-only; book an adjustment")
-        super().save(*args, **kwargs)
+            raise TypeError(APPEND_ONLY)
+        with transaction.atomic():
+            super().save(*args, **kwargs)
+            Spend.add([self])
 
     def delete(self, *args: object, **kwargs: object) -> tuple[int, dict[str, int]]:
-        raise TypeError("charges are append-only; book an adjustment")
+        raise TypeError(APPEND_ONLY)

@@ -1,7 +1,7 @@
 """Spend by day and by person, project, coretype or software; how fast a budget is used and the day it runs out.
 
-One idea: only what was used counts (rows of the kind "use"); limits, periods and adjustments are not spend. A day is one
-in the portal's time zone.
+One idea: only what was used counts, and it is added up by day while it is booked (see jobs.models.spend), so a chart costs
+the same over a million charges. A day is one in the portal's time zone.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import QuerySet, Sum
-from django.db.models.functions import TruncDay
+from django.db.models import Q, QuerySet, Sum
 from django.utils import timezone
 
-from jobs.models import Budget, Charge, Coretype, Project
+from jobs.models import Budget, Coretype, Membership, Project, Spend
+from jobs.models.roles import sees_all
 from portal import words
 
 from . import budgets, ledger
@@ -28,7 +28,6 @@ BY = {"owner": "person", "project": "project", "coretype": "coretype", "software
 DAYS = 90
 SERIES = 4
 """Lines of their own; what is left over is one more."""
-WEEK = timedelta(days=7)
 ZERO = Decimal(0)
 
 
@@ -49,10 +48,10 @@ class Share:
 
 
 def pace(budget: Budget, now: datetime) -> Pace:
-    """By the last seven days, or by as many as there are."""
-    rows = Charge.objects.filter(budget=budget, kind=Charge.Kind.USE, made__gt=now - WEEK, made__lte=now)
-    spent: Decimal = rows.aggregate(sum=Sum("amount"))["sum"] or ZERO
-    lasted = min(WEEK, max(timedelta(days=1), now - budget.made))
+    """By today and the six days before it, or by as many as there are."""
+    first = timezone.localdate(now) - timedelta(days=6)
+    spent: Decimal = Spend.objects.filter(budget=budget, day__gte=first).aggregate(sum=Sum("amount"))["sum"] or ZERO
+    lasted = max(timedelta(days=1), now - max(budget.made, ledger.day_begins(first)))
     a_day = spent / Decimal(lasted.total_seconds() / 86400)
     out = None
     if a_day > 0 and budget.left > 0 and budget.left / a_day < 3650:
@@ -66,13 +65,14 @@ def pace(budget: Budget, now: datetime) -> Pace:
 
 def shares(budget: Budget, user: Any, now: datetime, most: int = 6) -> list[tuple[str, list[Share]]]:
     """Of the last DAYS days, by each of BY: who spent most, and all others together."""
-    return [(word, found) for by, word in BY.items() if (found := _shares(budget, user, by, now, most))]
+    sums = list(_used(budget, user, now).values_list(*BY).annotate(sum=Sum("amount")))
+    return [(word, _shares(budget, by, _by(sums, at), most)) for at, (by, word) in enumerate(BY.items()) if sums]
 
 
 def by_day(budget: Budget, user: Any, by: str, now: datetime) -> dict[str, Any]:
     """Days as unix seconds, and a line for each of the largest."""
-    rows = _used(budget, user, now).annotate(day=TruncDay("made")).values_list("day", by).annotate(sum=Sum("amount"))
-    table: dict[Any, dict[datetime, Decimal]] = defaultdict(lambda: defaultdict(lambda: ZERO))
+    rows = _used(budget, user, now).values_list("day", by).annotate(sum=Sum("amount"))
+    table: dict[Any, dict[date, Decimal]] = defaultdict(lambda: defaultdict(lambda: ZERO))
     for day, key, total in rows:
         table[key][day] += total
     largest = sorted(table, key=lambda key: -sum(table[key].values()))
@@ -82,19 +82,28 @@ def by_day(budget: Budget, user: Any, by: str, now: datetime) -> dict[str, Any]:
     if len(largest) > SERIES:
         lines.append(("all others", _together(table[key] for key in largest[SERIES:])))
     series = [{"name": name, "values": [float(line.get(day, ZERO)) for day in days]} for name, line in lines]
-    return {"days": [int(day.timestamp()) for day in days], "series": series, "unit": budgets.amount(budget, ZERO)}
+    return {"days": [int(ledger.day_begins(day).timestamp()) for day in days], "series": series, "unit": budgets.amount(budget, ZERO)}
 
 
 # --- private ----------------------------------------------------------------------------------------------------------
-def _used(budget: Budget, user: Any, now: datetime) -> QuerySet[Charge]:
-    rows = ledger.entries(budget, user, ledger.Filter("", Charge.Kind.USE, "", "")).filter(made__gt=now - timedelta(days=DAYS))
-    return rows.select_related(None).order_by()
+def _used(budget: Budget, user: Any, now: datetime) -> QuerySet[Spend]:
+    """Sums of the last DAYS days. Of an organization's budget people see what they themselves may see, as in the ledger."""
+    rows = Spend.objects.filter(budget=budget, day__gt=timezone.localdate(now) - timedelta(days=DAYS)).order_by()
+    if budget.member_id or budget.project_id or sees_all(user):
+        return rows
+    mine = Membership.objects.filter(user=user).values("project")
+    return rows.filter(Q(owner=user) | Q(project__in=mine))
 
 
-def _shares(budget: Budget, user: Any, by: str, now: datetime, most: int) -> list[Share]:
-    sums = dict(_used(budget, user, now).values_list(by).annotate(sum=Sum("amount")))
-    if not sums:
-        return []
+def _by(sums: Iterable[tuple[Any, ...]], at: int) -> dict[Any, Decimal]:
+    """Added up by the column at this place; the sum is the last one."""
+    found: dict[Any, Decimal] = defaultdict(lambda: ZERO)
+    for row in sums:
+        found[row[at]] += row[-1]
+    return found
+
+
+def _shares(budget: Budget, by: str, sums: dict[Any, Decimal], most: int) -> list[Share]:
     whole, keys = sum(sums.values(), ZERO), sorted(sums, key=lambda key: -sums[key])
     names = _names(by, keys[:most])
     rows = [(names[key], sums[key]) for key in keys[:most]]
@@ -115,17 +124,15 @@ def _names(by: str, keys: list[Any]) -> dict[Any, str]:
     return {key: known.get(key, nothing) for key in keys}
 
 
-def _days(first: datetime | None, now: datetime) -> list[datetime]:
-    """Midnights from the first day with spend, at least a week of them, up to today."""
-    today = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
-    start = min(timezone.localtime(first) if first else today, today - timedelta(days=6))
-    count = (today.date() - start.date()).days + 1
-    naive = start.replace(tzinfo=None)
-    return [timezone.make_aware(naive + timedelta(days=at)) for at in range(count)]
+def _days(first: date | None, now: datetime) -> list[date]:
+    """From the first day with spend, at least a week of them, up to today."""
+    today = timezone.localdate(now)
+    start = min(first or today, today - timedelta(days=6))
+    return [start + timedelta(days=at) for at in range((today - start).days + 1)]
 
 
-def _together(lines: Iterable[dict[datetime, Decimal]]) -> dict[datetime, Decimal]:
-    found: dict[datetime, Decimal] = defaultdict(lambda: ZERO)
+def _together(lines: Iterable[dict[date, Decimal]]) -> dict[date, Decimal]:
+    found: dict[date, Decimal] = defaultdict(lambda: ZERO)
     for line in lines:
         for day, amount in line.items():
             found[day] += amount

@@ -1,0 +1,90 @@
+"""A portal that was in use for years: a million jobs and a million charges, written by SQL. What other benchmarks look at.
+
+Not a benchmark by itself. One idea: a row made by the ORM is multiplied by the database; columns that differ are
+expressions over the number `i`, all others are the row's, so a column that is new needs no change here.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "bench")]
+
+PEOPLE, PROJECTS, KINDS, PROGRAMS = 200, 50, 4, 6
+WORDS = "beam wing plate rotor valve frame hull shell duct blade mast strut crash modal creep fatigue buckling flutter weld gasket".split()
+NAME = f"(ARRAY{WORDS})[1 + i % 20] || '-study-' || i"
+
+
+def multiply(row: Any, count: int, **columns: str) -> None:
+    """`count` rows like this one, which goes. `columns`: SQL by column, over `i` from 1 to `count`."""
+    from django.db import connection
+
+    fields = [field for field in row._meta.concrete_fields if not field.primary_key or field.column in columns]
+    values = ", ".join(columns.get(field.column, f't."{field.column}"') for field in fields)
+    names = ", ".join(f'"{field.column}"' for field in fields)
+    table, key = row._meta.db_table, row._meta.pk.column
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f'INSERT INTO "{table}" ({names}) SELECT {values} FROM "{table}" t, generate_series(1, {count}) i WHERE t."{key}" = {row.pk}'  # noqa: S608
+        )
+    type(row)._base_manager.filter(pk=row.pk)._raw_delete("default")
+
+
+def world(count: int) -> dict[str, Any]:
+    """People, projects, hardware, software, and `count` jobs that are over, but for the last thousand."""
+    import factories
+    from django.contrib.auth.models import User
+    from django.utils import timezone
+
+    from jobs.models import Job, Membership, Workload
+
+    begun = time.perf_counter()
+    people = User.objects.bulk_create([User(username=f"person{at}") for at in range(PEOPLE)])
+    admin = factories.user("boss", is_staff=True)
+    projects = [factories.project(name=f"Project {at}") for at in range(PROJECTS)]
+    Membership.objects.bulk_create([Membership(project=projects[at % PROJECTS], user=user) for at, user in enumerate(people)])
+    kinds = [factories.coretype(name=f"Kind {at}") for at in range(KINDS)]
+    versions = [factories.software(f"program{at}") for at in range(PROGRAMS)]
+    pick = {name: f"(ARRAY{[row.pk for row in rows]})" for name, rows in {"p": people, "q": projects, "k": kinds, "v": versions}.items()}
+    now = timezone.now()
+    job = factories.job(people[0], coretype=kinds[0], software=versions[0], status="completed", outcome="completed", reason="exit-0", submitted=now, ended=now)
+    work, first = job.workload, Workload.objects.order_by("-pk").values_list("pk", flat=True)[0]
+    status = f"CASE WHEN i > {count} - 500 THEN 'queued' WHEN i > {count} - 1000 THEN 'running' WHEN i % 40 = 0 THEN 'failed' ELSE 'completed' END"
+    at = f"now() - ({count} - i) * interval '60 seconds'"
+    columns = {"public_id": "lpad(i::text, 7, 'x')", "name": NAME, "owner_id": f"{pick['p']}[1 + i % {PEOPLE}]", "project_id": f"{pick['q']}[1 + i % {PROJECTS}]"}
+    columns |= {"coretype_id": f"{pick['k']}[1 + (i / 7) % {KINDS}]", "status": status, "archived": "i % 50 = 0", "submitted": at, "made": at, "since": at}
+    Job.objects.filter(pk=job.pk).update(verdict="converged")
+    job.refresh_from_db()
+    multiply_jobs(job, work, count, first, columns, pick)
+    print(f"{count:,} jobs written in {time.perf_counter() - begun:.0f} s")
+    return {"people": people, "admin": admin, "projects": projects, "kinds": kinds, "versions": versions}
+
+
+def multiply_jobs(job: Any, work: Any, count: int, first: int, columns: dict[str, str], pick: dict[str, str]) -> None:
+    """Workloads first, their jobs by the ids that those got; one program is rare."""
+    from django.db import connection
+
+    from jobs.models import Workload
+
+    copy = Workload.objects.get(pk=work.pk)
+    copy.pk, copy.public_id = None, "yyyyyyy"
+    copy.save()
+    multiply(copy, count, **columns)
+    low = Workload.objects.filter(public_id__startswith="x").order_by("pk").values_list("pk", flat=True)[0] if count < 10**6 else first + 2
+    rare = f"CASE WHEN i % 5000 = 0 THEN {pick['v']}[{PROGRAMS}] ELSE {pick['v']}[1 + i % {PROGRAMS - 1}] END"
+    multiply(job, count, workload_id=f"i + {low - 1}", software_id=rare)
+    Workload.objects.filter(pk=work.pk)._raw_delete("default")
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE")
+
+
+def median(call: Callable[[], float], rounds: int = 5) -> float:
+    """The median of what `call` returns, after one call that nobody counts."""
+    call()
+    return statistics.median(call() for _ in range(rounds))
