@@ -18,9 +18,8 @@ from django.http import QueryDict
 
 from jobs import detecting
 from jobs.models import Coretype, Installed, Job, Project, SoftwareVersion, StoredFile, Upload
-from portal import words
 
-from . import names, walltime
+from . import names, walltime, within
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".gz", ".bz2", ".xz")
 LONGEST_COMMAND = 100_000
@@ -91,24 +90,14 @@ class JobForm(forms.Form):
         if kind is not None:
             if data.get("cores") is None and "cores" not in self.errors:
                 data["cores"] = kind.cores
-            self._within(kind, data)
+            for name, message in within.beyond(kind, nodes=data.get("nodes"), cores=data.get("cores"), walltime=data.get("walltime")):
+                self.add_error(name, message)
             if data.get("economy") and kind.economy_price is None:
                 self.add_error("economy", f"{kind} is not offered as economy; leave it off, or choose another coretype.")
             version = data.get("software")
             if version is not None and (why := kind.refuses(self.user, version.software)):
                 self.add_error("coretype", why)
         return data
-
-    def _within(self, kind: Coretype, data: dict[str, Any]) -> None:
-        """What the coretype allows."""
-        limits = {
-            "nodes": (kind.max_nodes, f"{kind} has at most {kind.max_nodes} node{'' if kind.max_nodes == 1 else 's'} for a job."),
-            "cores": (kind.cores, f"A node of {kind} has {kind.cores} core{'' if kind.cores == 1 else 's'}."),
-            "walltime": (kind.walltime_max, f"At most {words.duration(kind.walltime_max)} on {kind}."),
-        }
-        for name, (most, message) in limits.items():
-            if data.get(name) is not None and data[name] > most:
-                self.add_error(name, message)
 
 
 @dataclass

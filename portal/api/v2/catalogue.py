@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from ninja import Query, Router
 
@@ -21,9 +22,13 @@ router = Router(tags=["catalogue"])
 
 @router.get("/analyses/", response=answers(Page[SoftwareOut]), summary="Software, newest version first")
 def analyses(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
-    kinds = list(Coretype.objects.filter(active=True).values_list("code", flat=True))
+    """`allowedCoreTypes` are those that the caller may use for it."""
+    kinds = {
+        kind.code: {one.pk for one in kind.software.all()}
+        for kind in Coretype.objects.offered_to(request.user).prefetch_related("software")
+    }
     rows = list(Software.objects.filter(active=True).prefetch_related("versions"))
-    return listed(request, paging, rows, lambda row: _software(row, kinds))
+    return listed(request, paging, rows, lambda row: _software(row, [code for code, only in kinds.items() if not only or row.pk in only]))
 
 
 def _software(row: Software, kinds: list[str]) -> dict[str, Any]:
@@ -50,11 +55,16 @@ def _version(version: SoftwareVersion, row: Software, kinds: list[str]) -> dict[
 
 @router.get("/coretypes/", response=answers(Page[CoretypeOut]), summary="Hardware, its price and what of it is free")
 def coretypes(request: HttpRequest, paging: Query[Paging], isActive: bool | None = None) -> dict[str, Any]:
-    rows = Coretype.objects.select_related("region")
+    """Those that the caller may use, and those that are no longer offered (`isActive` false)."""
+    rows = _seen_by(request).select_related("region")
     if isActive is not None:
         rows = rows.filter(active=isActive)
     busy = scheduling.occupancy()
     return listed(request, paging, list(rows), lambda row: _coretype(row, busy.get(row.pk)))
+
+
+def _seen_by(request: HttpRequest) -> QuerySet[Coretype]:
+    return Coretype.objects.filter(Q(active=False) | Q(pk__in=Coretype.objects.offered_to(request.user).values("pk")))
 
 
 def _coretype(row: Coretype, now: scheduling.Occupancy | None) -> dict[str, Any]:
@@ -84,7 +94,7 @@ def _coretype(row: Coretype, now: scheduling.Occupancy | None) -> dict[str, Any]
 
 @router.get("/billing/computeprices/", response=answers(list[PriceOut]), summary="Prices a core and hour, as a plain list")
 def prices(request: HttpRequest) -> list[dict[str, Any]]:
-    rows = Coretype.objects.all()
+    rows = _seen_by(request)
     return [
         {
             "coreType": row.code,

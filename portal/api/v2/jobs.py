@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
@@ -103,7 +104,7 @@ def change(request: HttpRequest, job_id: str, payload: JobPatch) -> dict[str, An
         if payload.description is not None:
             type(work.job).objects.filter(pk=work.pk).update(description=payload.description)
         if payload.jobanalyses and work.status == lifecycle.DRAFT:
-            making.remake(work, payload.jobanalyses[0])
+            making.remake(work, payload.jobanalyses[0], request.user)
         AuditEntry.note(request.user, "change", work, address_of(request), id=work.public_id, changed=sorted(payload.model_fields_set))
     return whole(visible(request, job_id), request)
 
@@ -163,6 +164,8 @@ def submit(request: HttpRequest, job_id: str) -> dict[str, Any]:
 
 
 def _submit(request: HttpRequest, work: Workload) -> str:
+    if work.status == lifecycle.DRAFT and (why := work.coretype.refuses(work.owner, work.job.software.software)):
+        raise ValidationError({"jobanalyses.0.hardware.coreType": [why]})
     if work.status == lifecycle.DRAFT and work.submit(request.user):
         AuditEntry.note(request.user, "submit", work, address_of(request), id=work.public_id)
         return work.public_id

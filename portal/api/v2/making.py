@@ -7,14 +7,15 @@ from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import Q
 
-from jobs.models import Coretype, Job, JobInput, Project, SoftwareVersion, StoredFile, Workload
-from portal.forms import names
+from jobs.models import Coretype, Job, JobInput, Project, Software, SoftwareVersion, StoredFile, Workload
+from portal.forms import names, within
 
 from .schemas import CoretypeIn, HardwareIn, JobAnalysisIn, JobIn
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
-HOUR = 3600
+HOUR, SHORTEST = 3600, 60
 ECONOMY = "ON_DEMAND"
 """How older clients name work that may be interrupted; the other names mean the ordinary kind."""
 Checked = TypeVar("Checked")
@@ -24,8 +25,9 @@ def make(user: Any, asked: JobIn) -> Workload:
     """A draft. Raises ValidationError."""
     analysis = asked.jobanalyses[0]
     values = {"name": title_of(asked.name), "project": project_of(user, asked.projectId or asked.project_id)}
-    values |= hardware_of(analysis.hardware)
-    job, uses = job_of(analysis), inputs_of(user, analysis)
+    job = job_of(analysis)
+    values |= hardware_of(analysis.hardware, user, job["software"].software)
+    uses = inputs_of(user, analysis)
     economy = offered(values["coretype"], bool(asked.isLowPriority) or asked.billingPriorityValue == ECONOMY)
     with transaction.atomic():
         work = Workload.objects.create(owner=user, economy=economy, **values)
@@ -34,9 +36,10 @@ def make(user: Any, asked: JobIn) -> Workload:
     return work
 
 
-def remake(work: Workload, analysis: JobAnalysisIn) -> None:
+def remake(work: Workload, analysis: JobAnalysisIn, user: Any) -> None:
     """Another command, hardware and inputs for a draft. Raises ValidationError."""
-    values, job, uses = hardware_of(analysis.hardware), job_of(analysis), inputs_of(work.owner, analysis)
+    job, uses = job_of(analysis), inputs_of(work.owner, analysis)
+    values = hardware_of(analysis.hardware, user, job["software"].software)
     with transaction.atomic():
         Workload.objects.filter(pk=work.pk).update(**values, economy=offered(values["coretype"], work.economy))
         Job.objects.filter(pk=work.pk).update(**job)
@@ -90,7 +93,7 @@ def job_of(analysis: JobAnalysisIn) -> dict[str, Any]:
 def _software(analysis: JobAnalysisIn) -> SoftwareVersion:
     """By code and by version code or version name; without a version the newest."""
     code, wanted = analysis.analysis.code, analysis.analysis.version
-    versions = SoftwareVersion.objects.filter(software__code=code, software__active=True)
+    versions = SoftwareVersion.objects.filter(software__code=code, software__active=True).select_related("software")
     found = (versions.filter(code=wanted).first() or versions.filter(name=wanted).first()) if wanted else versions.first()
     if found is None:
         known = ", ".join(versions.values_list("code", flat=True))
@@ -99,28 +102,35 @@ def _software(analysis: JobAnalysisIn) -> SoftwareVersion:
     return found
 
 
-def hardware_of(asked: HardwareIn) -> dict[str, Any]:
-    """Coretype, nodes, cores a node and walltime (s) from cores in all and hours."""
+def hardware_of(asked: HardwareIn, user: Any, software: Software) -> dict[str, Any]:
+    """Coretype, nodes, cores a node and walltime (s) from cores in all and hours; what this person may use for this software."""
     where = "jobanalyses.0.hardware"
-    kind = _coretype(asked, where)
+    kind = _coretype(asked, where, user, software)
     total = (asked.coresPerSlot or asked.cores or 1) * asked.slots
     nodes = asked.nodes or -(-total // kind.cores)
     cores = -(-total // nodes)
-    if nodes > kind.max_nodes or cores > kind.cores:
-        text = f"{kind.code} has at most {kind.max_nodes} nodes of {kind.cores} cores; {nodes} nodes of {cores} were asked for."
-        raise ValidationError({where: [text]})
     walltime = kind.walltime_default if asked.walltime is None else round(asked.walltime * HOUR)
-    if not 60 <= walltime <= kind.walltime_max:
-        raise ValidationError({f"{where}.walltime": [f"In hours, from 1 minute to {kind.walltime_max / HOUR:g} h."]})
+    for name, message in within.beyond(kind, nodes=nodes, cores=cores, walltime=walltime):
+        raise ValidationError({f"{where}.walltime" if name == "walltime" else where: [message]})
+    if walltime < SHORTEST:
+        raise ValidationError({f"{where}.walltime": ["In hours, at least 1 minute."]})
     return {"coretype": kind, "nodes": nodes, "cores": cores, "walltime": walltime}
 
 
-def _coretype(asked: HardwareIn, where: str) -> Coretype:
+def _coretype(asked: HardwareIn, where: str, user: Any, software: Software) -> Coretype:
+    """The named one, or the cheapest that this person may use for this software."""
     code = asked.coreType.code if isinstance(asked.coreType, CoretypeIn) else asked.coreType
-    kinds = Coretype.objects.filter(active=True)
-    found = kinds.filter(code=code).first() if code else kinds.order_by("price", "order").first()
-    if found is None:
-        raise ValidationError({f"{where}.coreType": [f"There is no coretype {code}; there are: {', '.join(k.code for k in kinds)}."]})
+    offered = Coretype.objects.offered_to(user)
+    if code:
+        found = offered.filter(code=code).first()
+        known = found or Coretype.objects.filter(active=True, code=code).first()
+        why = known.refuses(user, software) if known else ""
+    else:
+        found = offered.filter(Q(software__isnull=True) | Q(software=software)).order_by("price", "order").first()
+        why = "" if found else f"No hardware is offered to you for {software}."
+    if found is None or why:
+        why = why or f"There is no coretype {code}; there are: {', '.join(kind.code for kind in offered)}."
+        raise ValidationError({f"{where}.coreType": [why]})
     return found
 
 
