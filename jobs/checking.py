@@ -11,15 +11,17 @@ import posixpath
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 
 from django.core.files.storage import default_storage
-from django.db.models import Q
+from django.db.models import Q, prefetch_related_objects
 from django.utils import timezone
 
 from . import detecting, lifecycle, validation, verdicts
 from .acting import side_by_side
 from .models import Check, Job, JobInput, touch, update_alike
+from .shapes import key_of, merged, shapes_of
 
 log = logging.getLogger(__name__)
 
@@ -31,23 +33,61 @@ def ahead(now: datetime, limit: int = 20) -> int:
     """Check what still waits in the queue, so that errors show now and not after two days; how many were checked."""
     waiting = Job.objects.filter(workload__status=lifecycle.QUEUED).filter(Q(checked__isnull=True) | Q(checked__done__isnull=True))
     rows = waiting.select_related("workload__coretype", "software__software", "checked").order_by("workload__submitted")[:limit]
-    return perform(list(rows), now)
+    done = perform(list(rows), now)
+    try_offers(now)
+    return done
 
 
 def perform(jobs: Sequence[Job], now: datetime) -> int:
     """See to it that each job has its check and that every check that nobody else does is done; how many were done."""
-    uses, known = inputs_of(jobs), detecting.found(jobs)
-    _give_checks(jobs, uses, known)
+    prefetch_related_objects([job.workload for job in jobs], "choices__coretype")
+    uses, shapes = inputs_of(jobs), {job.pk: shapes_of(job) for job in jobs}
+    known = detecting.found(chain(*shapes.values()))
+    _give_checks(jobs, shapes, uses, known)
     todo: dict[int, Job] = {}
     for job in jobs:
         if job.checked.done is None and job.checked_id not in todo and _take(job.checked_id, now):
             todo[job.checked_id] = job
-    requests = [request_of(job, uses[job.pk], known) for job in todo.values()]
-    for job, findings in zip(todo.values(), side_by_side(validation.run_apart, requests), strict=True):
-        if isinstance(findings, Exception):
-            raise findings
-        _write(job, [*findings, *detecting.findings(job, known)], len(uses[job.pk]))
+    found = _found([shapes[job.pk] for job in todo.values()], uses, known)
+    for job, some in zip(todo.values(), found, strict=True):
+        _write(job.checked, some, len(uses[job.pk]))
     return len(todo)
+
+
+def offered(job: Job, fields: Mapping[str, Any]) -> Check | None:
+    """The check of a job as an offer would change it; None while it is not done, and then it is asked for."""
+    key = _key(shapes_of(job, fields), list(job.inputs.select_related("file")))
+    check, _ = Check.objects.get_or_create(key=key, defaults={"trial_of": job, "shape": dict(fields)})
+    return check if check.done else None
+
+
+def try_offers(now: datetime, limit: int = 10) -> int:
+    """Check what offers ask for, so that none is made that would be refused; how many were done."""
+    free = Q(taken__isnull=True) | Q(taken__lt=now - timedelta(seconds=TAKEN))
+    waiting = Check.objects.filter(free, done__isnull=True, trial_of__workload__status=lifecycle.QUEUED)
+    rows = list(waiting.select_related("trial_of__workload__coretype", "trial_of__software__software").order_by("pk")[:limit])
+    todo = [check for check in rows if _take(check.pk, now)]
+    jobs = [check.trial_of for check in todo]
+    shapes, uses = [shapes_of(check.trial_of, check.shape) for check in todo], inputs_of(jobs)
+    for check, some in zip(todo, _found(shapes, uses, detecting.found(chain(*shapes))), strict=True):
+        _write(check, some, len(uses[check.trial_of_id]))
+    return len(todo)
+
+
+def _found(groups: Sequence[Sequence[Job]], uses: Mapping[int, list[JobInput]], known: detecting.Found) -> list[list[validation.Finding]]:
+    """The findings of jobs, each given as its shapes; all checks side by side."""
+    flat = [shape for group in groups for shape in group]
+    answers = side_by_side(validation.run_apart, [request_of(shape, uses[shape.pk], known) for shape in flat])
+    for answer in answers:
+        if isinstance(answer, Exception):
+            raise answer
+    told = iter([[*answer, *detecting.findings(shape, known)] for shape, answer in zip(flat, answers, strict=True)])
+    return [merged(group, [next(told) for _ in group]) for group in groups]
+
+
+def _key(shapes: Sequence[Job], uses: list[JobInput], known: detecting.Found | None = None) -> str:
+    known = detecting.found(shapes) if known is None else known
+    return key_of([shape.check_key(uses, known.get(detecting.key(shape))) for shape in shapes])
 
 
 def inputs_of(jobs: Sequence[Job]) -> dict[int, list[JobInput]]:
@@ -58,9 +98,9 @@ def inputs_of(jobs: Sequence[Job]) -> dict[int, list[JobInput]]:
     return found
 
 
-def _give_checks(jobs: Sequence[Job], uses: Mapping[int, list[JobInput]], known: detecting.Found) -> None:
+def _give_checks(jobs: Sequence[Job], shapes: Mapping[int, list[Job]], uses: Mapping[int, list[JobInput]], known: detecting.Found) -> None:
     """Every job points at the Check row of its key; rows that are missing are made."""
-    keys = {job.pk: job.check_key(uses[job.pk], known.get(detecting.key(job))) for job in jobs}
+    keys = {job.pk: _key(shapes[job.pk], uses[job.pk], known) for job in jobs}
     Check.objects.bulk_create([Check(key=key) for key in sorted(set(keys.values()))], ignore_conflicts=True)
     checks = {check.key: check for check in Check.objects.filter(key__in=set(keys.values()))}
     new = [job for job in jobs if job.checked_id != checks[keys[job.pk]].pk]
@@ -87,14 +127,15 @@ def _take(pk: int, now: datetime) -> bool:
     return free.update(taken=now) == 1
 
 
-def _write(job: Job, findings: Sequence[validation.Finding], files: int) -> None:
+def _write(check: Check, findings: Sequence[validation.Finding], files: int) -> None:
     """Write the findings down, and tell every job that waits for them."""
-    check = job.checked
     check.findings = [finding.as_dict() | {"fix": finding.fix} for finding in findings]
     check.files, check.done = files, timezone.now()
     check.save(update_fields=["findings", "files", "done"])
     active = Job.objects.filter(checked=check, workload__status__in=[lifecycle.QUEUED, lifecycle.VALIDATING])
     touch(list(active.values_list("workload_id", flat=True)))
+    if check.trial_of_id:
+        touch([check.trial_of_id], due=False)
 
 
 def request_of(job: Job, uses: Sequence[JobInput], known: detecting.Found) -> validation.Request:
@@ -133,5 +174,6 @@ def run(job: Job) -> list[dict[str, Any]]:
 
 def findings(job: Job, uses: Sequence[JobInput]) -> list[validation.Finding]:
     """What is to be said of a job with these inputs; neither needs to be saved."""
-    known = detecting.found([job])
-    return [*validation.run_apart(request_of(job, uses, known)), *detecting.findings(job, known)]
+    shapes = shapes_of(job)
+    known = detecting.found(shapes)
+    return merged(shapes, [[*validation.run_apart(request_of(one, uses, known)), *detecting.findings(one, known)] for one in shapes])

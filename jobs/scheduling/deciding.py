@@ -97,6 +97,20 @@ def take(work: Workload, choice: Choice) -> None:
     work.coretype, work.nodes, work.cores, work.choice = choice.coretype, choice.nodes, choice.cores, choice.place
 
 
+def keep_free(work: Workload, line: Line, now: datetime) -> str:
+    """Make it the head of its line, if it lacks cores and there is none: when enough will be free, and how many it leaves over."""
+    room = line.room
+    if line.head is not None or room.free is None or room.queues_itself or work.total_cores <= room.free:
+        return ""
+    line.head, free = work, room.free
+    for end, cores in sorted([*line.living().ends, *line.begun]):
+        free += cores
+        if free >= work.total_cores:
+            line.shadow, line.spare = max(end, now), free - work.total_cores
+            break
+    return "" if work.economy else _make_room(work, line)
+
+
 # --- private ----------------------------------------------------------------------------------------------------------
 def _refusals(work: Workload, look: _Round) -> Iterator[Waiting]:
     """Why its choices do not start, up to the one that does, which it then has."""
@@ -131,26 +145,12 @@ def _wait(work: Workload, refused: Sequence[Waiting], look: _Round) -> Waiting:
         take(work, work.acceptable[at])
     if why.in_line:
         line = look.line_of(work)
-        if more := _keep_free(work, line, look.now):
+        if more := keep_free(work, line, look.now):
             why = replace(why, more=more)
         line.ahead += 1
     if work.acceptable:
         take(work, work.acceptable[0])
     return why
-
-
-def _keep_free(work: Workload, line: Line, now: datetime) -> str:
-    """Make it the head of its line, if it lacks cores and there is none: when enough will be free, and how many it leaves over."""
-    room = line.room
-    if line.head is not None or room.free is None or room.queues_itself or work.total_cores <= room.free:
-        return ""
-    line.head, free = work, room.free
-    for end, cores in sorted([*line.living().ends, *line.begun]):
-        free += cores
-        if free >= work.total_cores:
-            line.shadow, line.spare = max(end, now), free - work.total_cores
-            break
-    return "" if work.economy else _make_room(work, line)
 
 
 def _make_room(work: Workload, line: Line) -> str:

@@ -6,16 +6,15 @@ transaction, under a lock that only one turn has: two workers can never hand out
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
-from .. import backends, capacity, gauging, ledger, lifecycle, scheduling
+from .. import capacity, fences, gauging, ledger, lifecycle, scheduling
 from ..models import Change, Choice, Cluster, Coretype, Turn, Workload, advance
 from ..signals import announce
 from .base import Facts, Step, end, stopped_reason
@@ -46,7 +45,7 @@ def _pass(queue: Sequence[Workload], capacities: capacity.Capacities, now: datet
     purse = ledger.Purse(rest, now)
     scheduling.note_tried(rest, now)
     pool_of = cache(lambda kind: capacity.pool_of(kind, capacities))
-    decision = scheduling.decide(rest, pool_of, lines, purse, now, limits=scheduling.limits_now(), barred=_not_fenced())
+    decision = scheduling.decide(rest, pool_of, lines, purse, now, limits=scheduling.limits_now(), barred=fences.barred())
     for work in rest:
         why = decision.waits.get(work.pk)
         if why and why.never:
@@ -135,20 +134,6 @@ def _over(work: Workload) -> Step | None:
     if check is not None and check.errors:
         return end(facts, "findings", f"{check.errors} error{'s' if check.errors > 1 else ''} in the input")
     return None
-
-
-def _not_fenced() -> Callable[[Workload], str] | None:
-    """Says why where the command would run with the portal's own rights; nobody but admins may do that unless a setting says so."""
-    if settings.ALLOW_NO_SANDBOX:
-        return None
-    open_to_all = cache(lambda name: backends.get(name).sandbox != "none")
-
-    def barred(work: Workload) -> str:
-        if open_to_all(work.coretype.backend) or work.owner.is_staff:
-            return ""
-        return f"{work.coretype.name} cannot keep users apart (no sandbox works there); only admins may use it"
-
-    return barred
 
 
 def _write_gates(queue: Sequence[Workload], decision: scheduling.Decision, moved: set[int], now: datetime) -> None:

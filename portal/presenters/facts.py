@@ -14,7 +14,7 @@ from typing import Any
 from django.core.cache import cache
 from django.utils import timezone
 
-from jobs import history, ledger, lifecycle, logs, outputs, scheduling
+from jobs import history, ledger, lifecycle, logs, offering, outputs, scheduling
 from jobs.lifecycle import Wish
 from jobs.models import Check, Cluster, Event, Job, JobInput, Node, Workload
 
@@ -85,7 +85,7 @@ class Facts:
 
     def offers(self, user: Any) -> list[scheduling.Offer]:
         """What would start it now, for those who may change it."""
-        return scheduling.offers(self.work, self.now) if self.work.status == lifecycle.QUEUED and self.work.may_change(user) else []
+        return offering.offers(self.work, self.now) if self.work.status == lifecycle.QUEUED and self.work.may_change(user) else []
 
     @cached_property
     def expected_start(self) -> tuple[datetime | None, datetime | None]:

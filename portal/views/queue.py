@@ -1,6 +1,7 @@
 """What people change on a job that waits or runs: take an offer that starts it now, or give it a longer walltime.
 
-One idea: an offer is named, never trusted: it is looked up again when the button is pressed, so what is taken is still true.
+One idea: an offer is named, never trusted: it is looked up again when the button is pressed, with the check of the input as it
+would be then, so what is taken is still true and is not refused afterwards.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from django.urls import path
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from jobs import hardware, ledger, lifecycle, scheduling
+from jobs import hardware, ledger, lifecycle, offering
 from jobs.models import AuditEntry, Job, Request, Workload
 from jobs.models.roles import is_admin
 from portal import words
@@ -32,7 +33,7 @@ def take(request: HttpRequest, public_id: str) -> HttpResponse:
     """Change what a queued job asks for, as offered."""
     work = job_changed(request, public_id)
     key = request.POST.get("offer", "")[:400]
-    found = next((one for one in scheduling.offers(work, timezone.now()) if one.sentence == key), None)
+    found = next((one for one in offering.offers(work, timezone.now()) if one.sentence == key), None)
     if found is None:
         messages.info(request, "That is not true any more; here is how it stands now.")
         return redirect("job", public_id)

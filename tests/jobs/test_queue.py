@@ -223,6 +223,8 @@ def test_the_pages_of_a_waiting_and_a_running_job(client, clock, request, owner,
     client.force_login(user)
     offer = {"offer": "8 instead of 16 cores: they are free now"}
     allowed = who == "owner"
+    client.get(f"/jobs/{waits.public_id}/")  # asks for the check of what could be offered
+    playing.turn_all(clock, ("queued",))
     page = client.get(f"/jobs/{waits.public_id}/")
     assert (offer["offer"] in page.content.decode()) == allowed
     answers = client.post(f"/jobs/{waits.public_id}/offer/", offer), client.post(f"/jobs/{runs.public_id}/extend/", {"more": "30 min"})
