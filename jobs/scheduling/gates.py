@@ -1,0 +1,100 @@
+"""The gates before a start, in their order: coretype, budget, capacity, limits, place in line. Each says why not, or nothing.
+
+One idea: a gate only looks. What follows from it (cores kept free for the head, economy work that gives way) is `deciding`'s.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+
+from .. import ledger
+from ..models import Workload
+from .limits import Limits
+from .line import TELL, Line, Waiting, cores_of
+
+
+def why_not(work: Workload, line: Line, purse: ledger.Purse, limits: Limits, now: datetime) -> Waiting | None:
+    """The first gate that holds it back."""
+    return (
+        _coretype(work, line)
+        or _later(work, now)
+        or _budget(work, purse)
+        or _capacity(work, line, limits)
+        or limits.short(work)
+        or _place(work, line, now)
+    )
+
+
+def amount_of(budget: ledger.Budget, amount: object) -> str:
+    return f"{settings.CURRENCY}{amount:,.2f}" if budget.unit == ledger.Unit.MONEY else f"{amount:,.2f} core-hours"
+
+
+# --- in order ---------------------------------------------------------------------------------------------------------
+def _coretype(work: Workload, line: Line) -> Waiting | None:
+    kind = work.coretype
+    if not kind.active:
+        return Waiting("coretype", f"{kind.name} is not offered any more; choose another coretype", never=True)
+    if work.economy and kind.economy_price is None:
+        return Waiting("coretype", f"{kind.name} has no economy price any more; submit it on demand", never=True)
+    if work.cores > kind.cores or work.nodes > kind.max_nodes:
+        sentence = f"Asks for {work.nodes} x {work.cores} cores; {kind.name} has at most {kind.max_nodes} x {kind.cores}"
+        return Waiting("coretype", sentence, never=True)
+    if line.room.total is not None and work.total_cores > line.room.total and not line.room.queues_itself:
+        return Waiting("coretype", f"Needs {cores_of(work.total_cores)} of {kind.name}; there are only {line.room.total}", never=True)
+    return None
+
+
+def _later(work: Workload, now: datetime) -> Waiting | None:
+    """The backend had nothing when it was asked. Other choices of hardware need not wait for that."""
+    if work.not_before is None or work.not_before <= now or (work.acceptable and work.tried not in (None, work.coretype_id)):
+        return None
+    sentence = f"No capacity for {work.coretype.name} when it was asked for; tries again at {work.not_before:%H:%M:%S} UTC"
+    return Waiting("capacity", sentence, work.detail, in_line=True)
+
+
+def _budget(work: Workload, purse: ledger.Purse) -> Waiting | None:
+    short = purse.short(work)
+    if short is None:
+        return None
+    budget = short.budget
+    if budget is None or short.why:
+        return Waiting("budget", short.why, never=short.never)
+    left = purse.left[budget.pk]
+    more = f"Price {work.price.normalize():f} per core-hour, {cores_of(work.total_cores)}"
+    sentence = f"Needs {amount_of(budget, short.needed)} for the first hour; {amount_of(budget, left)} free in {budget.name}"
+    return Waiting("budget", sentence, more)
+
+
+def _capacity(work: Workload, line: Line, limits: Limits) -> Waiting | None:
+    room = line.room
+    if room.queues_itself:
+        return None
+    if room.free is None:
+        return Waiting("capacity", f"The backend of {work.coretype.name} does not answer; trying again", in_line=True)
+    if work.total_cores > room.free:
+        return Waiting("capacity", needs(work, line), in_line=limits.short(work) is None)
+    return None
+
+
+def _place(work: Workload, line: Line, now: datetime) -> Waiting | None:
+    if line.head is None or line.room.queues_itself or fits_behind(work, line, now):
+        return None
+    return Waiting("place", f"{line.ahead} ahead; cores are kept free for {line.head.name}", needs(work, line), in_line=True)
+
+
+# --- words and sums ---------------------------------------------------------------------------------------------------
+def needs(work: Workload, line: Line) -> str:
+    ahead = line.ahead
+    place = "next in line" if ahead == 0 else f"{ahead} ahead" if ahead <= TELL else f"more than {TELL} ahead"
+    return f"Needs {cores_of(work.total_cores)} of {work.coretype.name}; {line.room.free} free; {place}"
+
+
+def fits_behind(work: Workload, line: Line, now: datetime) -> bool:
+    """Whether it may slip in behind the head: it ends before the head starts, or needs only what the head leaves over."""
+    return ends_before(work, line, now) or work.total_cores <= line.spare
+
+
+def ends_before(work: Workload, line: Line, now: datetime) -> bool:
+    return line.shadow is not None and now + timedelta(seconds=work.walltime) <= line.shadow
