@@ -10,7 +10,13 @@ from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from typing import Iterator, Tuple
 
-_MAIN = "import sys\nfrom headrace_agent.main import main\nsys.exit(main(sys.argv))\n"
+_MAIN = """import sys
+if sys.argv[1:2] == ["session"]:
+    from headrace_agent.session.main import main
+else:
+    from headrace_agent.main import main
+sys.exit(main(sys.argv))
+"""
 _WHEN = (1980, 1, 1, 0, 0, 0)  # a fixed date: the same sources give the same bytes
 
 
@@ -34,8 +40,9 @@ def build(target: Path) -> Path:
 def _members() -> Iterator[Tuple[str, bytes]]:
     """Sources, and beside them bytecode for this Python: an archive can't cache it, and compiling costs 50 ms a start."""
     sources = {"__main__.py": _MAIN.encode()}
-    for path in Path(__file__).parent.glob("*.py"):
-        sources["headrace_agent/" + path.name] = path.read_bytes()
+    here = Path(__file__).parent
+    for path in here.rglob("*.py"):
+        sources["headrace_agent/" + path.relative_to(here).as_posix()] = path.read_bytes()
     for name in sorted(sources):
         if name != "__main__.py":
             yield name + "c", _bytecode(name, sources[name])

@@ -7,17 +7,21 @@ import contextlib
 import os
 import shutil
 import socket
+import sys
 import threading
 import time
-from typing import Any, Callable, Dict, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, Optional
 
-from . import PROTOCOL, VERSION, marks, outputs, staging
+from . import PROTOCOL, VERSION, marks, outputs, sessions, staging
 from .config import Config
 from .health import Health
 from .link import Link
 from .logs import Logs
 from .orders import FORCE, RUN, Orders
 from .wire import FIRST_PAUSE, Portal, Released, Unreachable, longer
+
+if TYPE_CHECKING:
+    from .workstation import Workstation
 
 BEAT_WATCHED, BEAT = 2.0, 10.0  # seconds
 
@@ -32,6 +36,7 @@ class Reporter:
         self._link = Link(config, channel, log)
         self._logs: Optional[Logs] = None
         self._spec: Dict[str, Any] = {}
+        self._workstation: Optional["Workstation"] = None
 
     def run(self) -> int:
         """The exit code: 0, everything here is over."""
@@ -63,7 +68,7 @@ class Reporter:
 
     def _hello(self) -> None:
         answer = self._portal.insist("hello", self._introduction)
-        self._spec = answer.body.get("spec") or {}
+        self._spec = sessions.prepared(answer.body.get("spec") or {}, self._config)
         if self._spec:
             marks.save(self._config.folder, "spec.json", self._spec)
 
@@ -92,6 +97,8 @@ class Reporter:
         """Inputs in place and reported. False: stopped or failed, the command must not start."""
         try:
             total = staging.stage(self._config, self._spec, self._portal, self._stopping)
+            if self._spec.get("session"):
+                sessions.place(self._config, self._spec)
         except staging.Failed as failed:
             self._portal.insist("staged", {"error": {"file": failed.file, "message": failed.message}})
             self._wait(lambda: False)
@@ -121,15 +128,38 @@ class Reporter:
         mark = marks.read(self._config.folder, marks.STARTED)
         if mark:
             self._portal.insist("started", {"pid": mark["pid"], "clock": mark["clock"]})
-        self._orders_changed()
-        self._wait(lambda: self._exit() is not None)
+        self._attend()
         self._logs.finish()
         self._portal.insist("exit", self._exit())
-        saved = outputs.save(self._config, self._portal, self._given_up, self._log)
+        saved = self._save()
         while sender.is_alive():
             self._wait(lambda: not sender.is_alive(), 0.5)
         streams = [kept._asdict() for kept in self._logs.kept]
         self._last_word(dict(saved, streams=streams))
+
+    def _attend(self) -> None:
+        """Until the command has ended."""
+        if not self._spec.get("session"):
+            self._orders_changed()
+            self._wait(self._over)
+            return
+        from .workstation import Workstation  # relay and copies: 20 ms that jobs do not need
+
+        sys.setswitchinterval(0.001)  # seconds: a picture must not wait for a home that is being copied
+        station = Workstation(self._config, self._spec, self._portal, self._orders, self._over, self._log)
+        self._workstation = station
+        self._thread(station.relay.run)
+        self._thread(station.tell_ready)
+        self._orders_changed()
+        station.attend(self._wait, self._orders_changed)
+
+    def _over(self) -> bool:
+        return self._exit() is not None
+
+    def _save(self) -> Dict[str, int]:
+        if self._workstation:
+            return self._workstation.save(self._wait)
+        return outputs.save(self._config, self._portal, self._given_up, self._log)
 
     def _last_word(self, word: Dict[str, Any]) -> None:
         word.setdefault("streams", [])
@@ -154,11 +184,17 @@ class Reporter:
         if orders.release:
             self._portal.release()
         self._link.deadlines(orders.walltime, orders.paid)
-        if self._begun() and orders.wish != RUN:
+        if self._begun() and orders.wish != RUN and self._may_end():
             self._link.stop(orders.wish == FORCE, orders.grace)
         if self._logs:
             self._logs.wake()
         self._link.news.ring()
+
+    def _may_end(self) -> bool:
+        """A session only once its home can be saved, or is given up."""
+        if not self._spec.get("session") or self._orders.wish == FORCE:
+            return True
+        return self._workstation is not None and self._workstation.may_end
 
     def _poll_orders(self) -> None:
         pause = FIRST_PAUSE
@@ -180,7 +216,7 @@ class Reporter:
             last = time.monotonic()
             self._link.family = health.family() or self._link.family
             try:
-                self._portal.tell("beat", health.sample())
+                self._portal.tell("beat", self._beat(health))
             except (Unreachable, OSError) as error:
                 self._log("beat: %s" % error)
             while time.monotonic() < last + (BEAT_WATCHED if self._orders.watched else BEAT):
@@ -190,6 +226,12 @@ class Reporter:
                 self._link.family = health.family() or self._link.family
                 if marks.taken_away(self._config.folder):
                     self._portal.release()
+
+    def _beat(self, health: Health) -> Dict[str, Any]:
+        body = health.sample()
+        if self._workstation:
+            body.update(self._workstation.evidence.sample(health.family()))
+        return body
 
     def _thread(self, work: Callable[[], None]) -> threading.Thread:
         thread = threading.Thread(target=self._guarded, args=(work,), daemon=True)

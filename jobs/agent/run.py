@@ -7,7 +7,7 @@ import signal
 import time
 from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
-from . import command, marks, tree
+from . import command, marks, sessions, tree
 from .config import Config
 from .ending import Ending
 from .memory import Watch
@@ -125,9 +125,11 @@ class Run:
 
     def _hook_ended(self, status: int) -> None:
         self._hook = 0
-        if status != 0 and not self._ended:
+        if self._ended or (status == 0 and not self._spec.get("session")):
+            return
+        if status != 0:
             self._log("the stop command failed (status %d): SIGTERM instead" % status)
-            self._terminate(self.living())
+        self._terminate(self.living())  # a session's hook only asks programs to save
 
     def _ask_shell_again(self) -> None:
         """Only our shell: what it started has either heeded the signal or is at work on its own end."""
@@ -136,6 +138,8 @@ class Run:
             tree.signal_all([one for one in self.living() if tree.last_word(one.pid) == self._shell], signal.SIGTERM)
 
     def _terminate(self, processes: List[tree.Process]) -> None:
+        if self._spec.get("session"):
+            processes = [one for one in processes if tree.name(one.pid) not in sessions.MACHINERY]
         tree.signal_all(processes, signal.SIGTERM)
         tree.signal_all(processes, signal.SIGCONT)  # what was stopped could not heed it
         if not any(word in line for word in TRAPS for line in self._spec.get("commands", ())):

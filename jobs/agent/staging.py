@@ -141,6 +141,9 @@ class Stage:
         self._bytes += len(piece)
 
     def _place(self, wanted: Dict[str, Any], path: str) -> None:
+        if wanted.get("home"):
+            self._restore(path)
+            return
         name = raw(wanted["name"])
         if wanted.get("unpack"):
             self._unpack(path, name)
@@ -166,6 +169,16 @@ class Stage:
             if self._stopping():
                 raise Stopped()
             self._note(member, sha256)
+
+    def _restore(self, path: str) -> None:
+        """A workstation's home. Raises Failed."""
+        from . import restore
+
+        try:
+            restore.restore(self._config, path)
+        except restore.Broken as broken:
+            raise Failed("home", str(broken)) from broken
+        os.unlink(path)
 
     def _note(self, name: bytes, sha256: str) -> None:
         fd = self._folder.read(name)

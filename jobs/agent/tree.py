@@ -83,13 +83,27 @@ def marked(token: str, uid: Optional[int] = None) -> List[Process]:
     return found
 
 
-def last_word(pid: int) -> str:
-    """The last word of its command line; "" if it has none or is gone."""
+def name(pid: int) -> str:
+    """Its program's name, at most 15 letters; "" if it is gone."""
     try:
-        with open("/proc/%d/cmdline" % pid, "rb") as file:
-            return file.read().rstrip(b"\0").split(b"\0")[-1].decode("utf-8", "surrogateescape")
+        with open("/proc/%d/comm" % pid, "rb") as file:
+            return file.read().rstrip(b"\n").decode("utf-8", "replace")
     except OSError:
         return ""
+
+
+def words(pid: int) -> List[str]:
+    """Its command line; empty if it has none or is gone."""
+    try:
+        with open("/proc/%d/cmdline" % pid, "rb") as file:
+            return file.read().rstrip(b"\0").decode("utf-8", "surrogateescape").split("\0")
+    except OSError:
+        return []
+
+
+def last_word(pid: int) -> str:
+    """The last word of its command line; "" if it has none or is gone."""
+    return (words(pid) or [""])[-1]
 
 
 def in_cgroups(folders: Iterable[str]) -> Set[int]:

@@ -26,8 +26,11 @@ class Entry(NamedTuple):
     detail: str = ""
 
 
-def walk(fd: int, in_order: bool = True, above: bytes = b"", level: int = 0) -> Iterator[Entry]:
-    """Everything below an open folder; in order it is the same each time, else memory does not grow with a folder's size."""
+def walk(fd: int, in_order: bool = True, above: bytes = b"", level: int = 0, folders: bool = False) -> Iterator[Entry]:
+    """Everything below an open folder; in order it is the same each time, else memory does not grow with a folder's size.
+
+    `folders`: every folder is named, before what it holds; else only empty ones are.
+    """
     for name in sorted(_names(fd)) if in_order else _names(fd):
         path = above + name
         try:
@@ -38,7 +41,7 @@ def walk(fd: int, in_order: bool = True, above: bytes = b"", level: int = 0) -> 
             continue
         kind = _KINDS.get(stat.S_IFMT(status.st_mode), "device")
         if kind == "dir":
-            yield from _below(fd, name, in_order, path, level, status)
+            yield from _below(fd, name, in_order, path, level, status, folders)
         else:
             yield Entry(path, kind, fd, status, _target(fd, name) if kind == "symlink" else "")
 
@@ -49,7 +52,9 @@ def _names(fd: int) -> Iterator[bytes]:
             yield os.fsencode(entry.name)
 
 
-def _below(fd: int, name: bytes, in_order: bool, path: bytes, level: int, status: os.stat_result) -> Iterator[Entry]:
+def _below(
+    fd: int, name: bytes, in_order: bool, path: bytes, level: int, status: os.stat_result, folders: bool
+) -> Iterator[Entry]:
     if level >= DEEPEST:
         yield Entry(path, "unreadable", fd, None, "more than %d folders deep" % DEEPEST)
         return
@@ -59,11 +64,13 @@ def _below(fd: int, name: bytes, in_order: bool, path: bytes, level: int, status
         yield Entry(path, "unreadable", fd, None, error.strerror or "")
         return
     try:
-        empty = True
-        for entry in walk(below, in_order, path + b"/", level + 1):
-            empty = False
+        named = folders
+        if folders:
+            yield Entry(path + b"/", "dir", fd, status)
+        for entry in walk(below, in_order, path + b"/", level + 1, folders):
+            named = True
             yield entry
-        if empty:
+        if not named:
             yield Entry(path + b"/", "dir", fd, status)
     finally:
         os.close(below)

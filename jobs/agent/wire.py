@@ -54,7 +54,7 @@ class Portal:
         self._base = "%s/nodes/%s/%d/" % (self._address.path, config.token, config.node)
         self._local = threading.local()
         self._answers = 0  # an answer to any thread ends the others' pauses
-        self._tls = self._context()
+        self.tls = self._context()  # of every connection to the portal, None where it speaks plain HTTP
 
     def insist(self, report: str, body: Any = None, give_up: Optional[Callable[[], bool]] = None) -> Answer:
         """Sends a JSON report until the portal takes it (200) or `give_up()`; then code 0. Raises Released.
@@ -82,6 +82,18 @@ class Portal:
         response = self._exchange(method, report + _query(query), data or b"", {})
         answer = Answer(response.status, _parsed(self._read(response)))
         return self._judge(answer)
+
+    def ask(self, report: str, body: Any, check: Callable[[], None]) -> Answer:
+        """Sends a JSON report until the portal says something of it, be it no. Raises Released or what check() raises."""
+        pause = FIRST_PAUSE
+        while True:
+            check()
+            try:
+                return self.call(report, body)
+            except Unreachable as error:
+                self._log("%s: %s" % (report, error))
+            self.wait(pause)
+            pause = longer(pause)
 
     def tell(self, report: str, body: Any = None, method: str = "POST", **query: Any) -> None:
         """Sends a report that can't be refused. Raises Unreachable or Released."""
@@ -168,8 +180,8 @@ class Portal:
 
     def _connect(self) -> http.client.HTTPConnection:
         host, port = self._address.hostname or "", self._address.port
-        if self._tls:
-            return http.client.HTTPSConnection(host, port, timeout=TIMEOUT, context=self._tls)
+        if self.tls:
+            return http.client.HTTPSConnection(host, port, timeout=TIMEOUT, context=self.tls)
         return http.client.HTTPConnection(host, port, timeout=TIMEOUT)
 
     def _context(self) -> Any:

@@ -50,7 +50,7 @@ class Portal:
     def start(self, port=0):
         portal = self
 
-        class Handler(_Handler):
+        class Handler(self._handler()):
             pass
 
         Handler.portal = portal
@@ -58,6 +58,9 @@ class Portal:
         self.port = self.server.server_address[1]
         self.open = True
         threading.Thread(target=self.server.serve_forever, args=(0.005,), daemon=True).start()
+
+    def _handler(self):
+        return _Handler
 
     def stop(self):
         """As after kill -9: nobody listens, open connections break."""

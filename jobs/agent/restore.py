@@ -1,0 +1,149 @@
+"""A home out of its archive, put in place by a child that has no more rights than the workstation's user.
+
+The one idea: archives are made from homes that may hold anything, so they are unpacked as the user, step by step from
+open folders; times and modes of folders come last, when nothing changes in them any more.
+"""
+import json
+import os
+import stat
+import tarfile
+from typing import Any, Dict, List, Tuple
+
+from . import sandbox
+from .config import Config
+from .folder import Folder, Refused
+from .home import seconds
+
+_PIECE = 1 << 20
+
+
+class Broken(Exception):
+    """The home could not be put in place; the message says why."""
+
+
+def restore(config: Config, path: str) -> Dict[str, int]:
+    """Empties the job folder and unpacks the archive into it; {"files"}. Raises Broken."""
+    out, told = os.pipe()
+    with open(path, "rb") as archive:
+        pid = os.fork()
+        if pid == 0:
+            _child(config, archive, told)
+    os.close(told)
+    with os.fdopen(out, "rb") as file:
+        heard = file.read()
+    os.waitpid(pid, 0)
+    answer: Dict[str, Any] = json.loads(heard.decode("ascii")) if heard else {"error": "the process that unpacked it died"}
+    if "error" in answer:
+        raise Broken(answer["error"])
+    return {"files": int(answer["files"])}
+
+
+def _child(config: Config, archive: Any, told: int) -> None:
+    """Never returns."""
+    answer: Dict[str, Any] = {}
+    try:
+        sandbox.die_with_parent(9)
+        sandbox.close_others((archive.fileno(), told))
+        os.umask(0o077)
+        if config.run_as:
+            sandbox.drop_to(*config.run_as)
+        sandbox.no_new_privileges()
+        if sandbox.landlock_available():
+            sandbox.landlock([config.workdir], [])
+        answer = {"files": Home(config.workdir).fill(archive)}
+    except BaseException as error:
+        answer = {"error": "%s" % (getattr(error, "strerror", None) or error or type(error).__name__)}
+    finally:
+        os.write(told, json.dumps(answer).encode("ascii"))
+        os._exit(0)
+
+
+class Home:
+    """The folder that is filled."""
+
+    def __init__(self, path: str) -> None:
+        self._folder = Folder(path)
+        self._later: List[Tuple[bytes, int, int]] = []  # folders: path, mode, time
+        self._files = 0
+
+    def fill(self, archive: Any) -> int:
+        """Unpacks everything; how many files. Raises OSError, Refused or tarfile.TarError."""
+        _empty(self._folder.fd)
+        with tarfile.open(fileobj=archive, mode="r:", encoding="utf-8", errors="surrogateescape") as tar:
+            for member in tar:
+                self._member(tar, member)
+                tar.members = []  # type: ignore[attr-defined]  # else it keeps every member for ever
+        for path, mode, when in reversed(self._later):
+            with self._folder.parent(path) as (fd, name):
+                below = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=fd)
+                os.utime(below, ns=(when, when))
+                os.fchmod(below, mode)
+                os.close(below)
+        self._folder.close()
+        return self._files
+
+    def _member(self, tar: tarfile.TarFile, member: tarfile.TarInfo) -> None:
+        path = _raw(member.name)
+        when = seconds(member.pax_headers.get("mtime"), member.mtime)
+        if member.isdir():
+            self._folder.make(path, 0o700)
+            self._later.append((path, member.mode, when))
+        elif member.issym():
+            self._folder.link(path, _raw(member.linkname))
+            with self._folder.parent(path) as (fd, name):
+                os.utime(name, ns=(when, when), dir_fd=fd, follow_symlinks=False)
+        elif member.islnk():
+            self._hard_link(_raw(member.linkname), path)
+            self._files += 1
+        elif member.isreg():
+            self._file(tar, member, path, when)
+            self._files += 1
+        else:
+            raise Refused("the archive holds what no home is saved with: %r" % member.name)
+
+    def _file(self, tar: tarfile.TarFile, member: tarfile.TarInfo, path: bytes, when: int) -> None:
+        source = tar.extractfile(member)
+        assert source is not None
+        fd = self._folder.create(path, 0o600)
+        try:
+            left = member.size
+            while left:
+                data = source.read(min(_PIECE, left))
+                if not data:
+                    raise Refused("the archive ends early")
+                left -= len(data)
+                _write(fd, data)
+            os.fchmod(fd, member.mode)
+            os.utime(fd, ns=(when, when))
+        finally:
+            os.close(fd)
+
+    def _hard_link(self, source: bytes, path: bytes) -> None:
+        with self._folder.parent(source) as (source_fd, source_name), self._folder.parent(path, create=True) as (fd, name):
+            os.link(source_name, name, src_dir_fd=source_fd, dst_dir_fd=fd, follow_symlinks=False)
+
+
+def _empty(fd: int) -> None:
+    """Takes away what an unpacking that was cut short left behind."""
+    for name in os.listdir(fd):
+        raw = os.fsencode(name)
+        if not stat.S_ISDIR(os.stat(raw, dir_fd=fd, follow_symlinks=False).st_mode):
+            os.unlink(raw, dir_fd=fd)
+            continue
+        os.chmod(raw, 0o700, dir_fd=fd)
+        below = os.open(raw, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=fd)
+        try:
+            _empty(below)
+        finally:
+            os.close(below)
+        os.rmdir(raw, dir_fd=fd)
+
+
+def _write(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view):]
+
+
+def _raw(name: str) -> bytes:
+    return name.encode("utf-8", "surrogateescape")
