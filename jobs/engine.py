@@ -18,11 +18,11 @@ from django.db import connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from . import backends, checking, ledger, lifecycle, logs
+from . import backends, checking, homes, idleness, ledger, lifecycle, logs
 from .acting import LEASE, perform
-from .models import Change, Cluster, Node, Outage, Workload, advance
+from .models import Change, Cluster, HomeCopy, Node, Outage, Workload, advance
 from .signals import announce
-from .stages import queued, running, starting, stopping, validating
+from .stages import active, queued, running, starting, stopping, suspended, suspending, validating
 from .stages.base import Facts, Step, flag
 
 log = logging.getLogger(__name__)
@@ -31,10 +31,13 @@ RELATED = {
     lifecycle.VALIDATING: ("coretype", "job__software__software", "job__checked"),
     lifecycle.STARTING: ("coretype",),
     lifecycle.RUNNING: ("job",),
-    lifecycle.STOPPING: ("job__software__software",),
+    lifecycle.STOPPING: ("job__software__software", "workstation__kind"),
+    lifecycle.ACTIVE: ("workstation__kind",),
+    lifecycle.SUSPENDING: ("workstation__kind",),
+    lifecycle.SUSPENDED: ("workstation__kind",),
 }
 """What a stage looks at beside the row itself; loading more is most of the cost of a burst."""
-LEAVING = (*lifecycle.REST_CODES, lifecycle.QUEUED)
+LEAVING = (*lifecycle.REST_CODES, lifecycle.QUEUED, lifecycle.SUSPENDED)
 BATCH = 50 if settings.SQLITE else 200
 """Rows a turn; on SQLite every writer waits while a batch is written down."""
 ROUNDS = 50
@@ -45,6 +48,9 @@ STAGES: dict[str, Decide] = {
     lifecycle.VALIDATING: validating.decide,
     lifecycle.STARTING: starting.decide,
     lifecycle.RUNNING: running.decide,
+    lifecycle.ACTIVE: active.decide,
+    lifecycle.SUSPENDING: suspending.decide,
+    lifecycle.SUSPENDED: suspended.decide,
     lifecycle.STOPPING: stopping.decide,
 }
 BATCHES = {lifecycle.VALIDATING: getattr(settings, "HEADRACE_CHECKS_AT_ONCE", 50)}
@@ -109,14 +115,16 @@ def load(rows: Sequence[Workload], now: datetime) -> list[Facts]:
     for node in Node.objects.filter(cluster__in=[cluster.pk for cluster in clusters.values()]).order_by("index"):
         nodes[node.cluster_id].append(node)
     since = Outage.objects.order_by("-end").values_list("end", flat=True).first()
-    return [_facts(work, clusters.get(work.pk), nodes, since) for work in rows]
+    kept = homes.latest([work.pk for work in rows if work.kind == "workstation"])
+    return [_facts(work, clusters.get(work.pk), nodes, since, kept.get(work.pk)) for work in rows]
 
 
-def _facts(work: Workload, cluster: Cluster | None, nodes: dict[int, list[Node]], since: datetime | None) -> Facts:
+def _facts(work: Workload, cluster: Cluster | None, nodes: dict[int, list[Node]], since: datetime | None, home: HomeCopy | None) -> Facts:
     if cluster is None:
-        return Facts(work, None, watched_since=since)
-    backend = backends.get(cluster.backend)
-    return Facts(work, cluster, tuple(nodes[cluster.pk]), _heard(work, cluster), since, backend.silent_limit, backend.create_timeout)
+        return Facts(work, None, watched_since=since, home=home)
+    backend, heard = backends.get(cluster.backend), _heard(work, cluster)
+    seen = idleness.seen_of(work.workstation, cluster, heard, since) if work.status == lifecycle.ACTIVE else None
+    return Facts(work, cluster, tuple(nodes[cluster.pk]), heard, since, backend.silent_limit, backend.create_timeout, home, seen)
 
 
 def _heard(work: Workload, cluster: Cluster) -> datetime | None:
@@ -144,17 +152,25 @@ def apply(steps: Sequence[Step], now: datetime, lease: str) -> None:
     with transaction.atomic():
         moved = advance(changes, now, lease=lease) if changes else set()
         ledger.release_holds(_never_held_a_cluster(steps, moved), now)
+        ledger.begin_disk([step.work for step in steps if step.work.pk in moved and step.to == lifecycle.SUSPENDED], now)
         _look_later([step for step in steps if not step.to], now, lease)
     _tell_agents([step for step in steps if step.work.pk in moved])
 
 
 def _tell_agents(moved: Sequence[Step]) -> None:
-    """A stop that nobody wished for (a rule, the money) is new to the agents. Not in the transaction: agents lock in another order."""
-    told = [step for step in moved if step.to == lifecycle.STOPPING and not step.facts.stops and _runs(step.facts.cluster)]
+    """A stop that nobody wished for (a rule, the money) is new to the agents, and so is that it is over. Not in the transaction:
+    agents lock in another order."""
+    told = [step for step in moved if _is_new(step) and _runs(step.facts.cluster)]
     if told:
         Cluster.objects.filter(pk__in=[step.facts.cluster.pk for step in told if step.facts.cluster]).update(orders=F("orders") + 1)
     for step in told:
         announce(f"orders:{step.work.public_id}")
+
+
+def _is_new(step: Step) -> bool:
+    facts = step.facts
+    unwished = {lifecycle.STOPPING: not facts.stops, lifecycle.SUSPENDING: not facts.suspends, lifecycle.ACTIVE: step.reason == "unsaved"}
+    return unwished.get(step.to, False)
 
 
 def _runs(cluster: Cluster | None) -> bool:

@@ -17,9 +17,9 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
-from . import lifecycle, tokens
+from . import lifecycle, sessions, tokens
 from .lifecycle import Wish
-from .models import Cluster, Event, Node, Workload, touch
+from .models import Cluster, Event, Node, Workload, Workstation, touch
 
 PROTOCOLS = (1,)
 """Versions of the protocol that are understood: the last two, as soon as there are two."""
@@ -81,7 +81,7 @@ def hello(caller: Caller, report: Mapping[str, Any], now: datetime) -> dict[str,
         if new:
             Cluster.objects.filter(pk=caller.cluster_id, up__isnull=True).update(up=now)
             touch([caller.workload_id], now)
-    spec = _spec(caller) if caller.node == 0 else None
+    spec = None if caller.node else _spec(caller) if caller.kind == "job" else sessions.spec_for(caller.workload_id)
     return {"now": now.timestamp(), "spec": spec, "orders": orders(caller, now)}
 
 
@@ -112,14 +112,15 @@ def _spec(caller: Caller) -> dict[str, Any]:
 
 def orders(caller: Caller, now: datetime) -> dict[str, Any]:
     """What the agent shall do now. `watched` and `tails` are added by the web process, which knows who looks."""
-    cluster = Cluster.objects.select_related("workload__job__software__software").get(pk=caller.cluster_id)
+    related = "workload__job__software__software" if caller.kind == "job" else "workload__workstation__kind"
+    cluster = Cluster.objects.select_related(related).get(pk=caller.cluster_id)
     work = cluster.workload
     return {
         "version": cluster.orders,
         "wish": _wish_for(work, cluster),
         "paid_until": _stamp(cluster.paid_until),
         "walltime_until": _stamp(cluster.walltime_until),
-        "grace": work.job.software.software.grace if work.kind == "job" else 60,
+        "grace": work.job.software.software.grace if work.kind == "job" else work.workstation.kind.grace,
         "release": cluster.releasing is not None,
         "watched": False,
         "tails": [],
@@ -128,9 +129,9 @@ def orders(caller: Caller, now: datetime) -> dict[str, Any]:
 
 
 def _wish_for(work: Workload, cluster: Cluster) -> str:
-    """The wish, or a stop that the engine decided (budget, rule): it has moved on although the command still runs."""
-    if work.wish == Wish.RUN and work.status == lifecycle.STOPPING and cluster.exited is None:
-        return Wish.STOP
+    """The wish, or what the engine decided (budget, rule, idle): it has moved on although the command still runs."""
+    if work.wish == Wish.RUN and cluster.exited is None:
+        return {lifecycle.STOPPING: Wish.STOP, lifecycle.SUSPENDING: Wish.SUSPEND}.get(work.status, Wish.RUN)
     return work.wish
 
 
@@ -194,6 +195,21 @@ def _hand_over(cluster: Cluster, nonce: str, now: datetime) -> bool:
 
 def started(caller: Caller, report: Mapping[str, Any], now: datetime) -> None:
     _fact(caller, now, "started", {"started": now})
+    if caller.kind == "workstation":
+        Workstation.objects.filter(pk=caller.workload_id, begun__isnull=True).update(begun=now)
+
+
+def ready(caller: Caller, report: Mapping[str, Any], now: datetime) -> None:
+    """The session of a workstation can be connected to."""
+    _fact(caller, now, "ready", {"ready": now})
+
+
+def unsaved(caller: Caller, report: Mapping[str, Any], now: datetime) -> None:
+    """The home can't be saved, so the session was not ended; the engine decides what that means."""
+    words = _clean(str(report.get("message") or "there is no room for its home"))
+    rows = Cluster.objects.filter(pk=caller.cluster_id, exited__isnull=True)
+    if rows.update(unsaved=words, unsaved_at=now):
+        touch([caller.workload_id], now)
 
 
 def exited(caller: Caller, report: Mapping[str, Any], now: datetime) -> None:

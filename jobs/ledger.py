@@ -4,7 +4,8 @@ Rules. Amounts are Decimals with six decimals, half up, applied to the total of 
 is (what is due until now) minus (what was booked before), so splitting time never changes a sum. A started second counts.
 Clusters are locked first, then budgets, both in id order, so two sides can never deadlock. A strict budget is never
 exceeded, nor used after its end; what a stop and a late release cost beyond it is booked to the installation (budget
-None). See books.py; what people and the calendar do to a budget is in granting.py, what must pay for a start in paying.py.
+None). See books.py; what people and the calendar do to a budget is in granting.py, what must pay for a start in paying.py,
+what suspended workstations pay in disks.py.
 """
 
 from __future__ import annotations
@@ -18,15 +19,16 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet, Sum
 
 from .books import AHEAD, STEP, ZERO, Books, due, money, rate, seconds_between
+from .disks import begin_disk, disk_rate, disk_spent, meter_disks
 from .granting import Refused, adjust, begin_periods, notice, opened, period_key, schedule, set_limit
 from .models import Budget, Cluster, Coretype, Hold, Outage, Unit, Workload
 from .models.fields import rounded
 from .paying import Purse, Short, budgets_for, everybody_runs_unpaid, may_run_unpaid, moment_of, nobody_pays, short_of, why_unusable
 
 __all__ = [
-    "Cost", "Purse", "Refused", "Short", "adjust", "begin_periods", "budgets_for", "cost", "due", "end_of_billing", "everybody_runs_unpaid",
-    "first_hour", "may_run_unpaid", "meter", "moment_of", "nobody_pays", "notice", "opened", "period_key", "rate", "release_holds",
-    "schedule", "set_limit", "settle", "short_of", "why_unusable",
+    "Cost", "Purse", "Refused", "Short", "adjust", "begin_disk", "begin_periods", "budgets_for", "cost", "disk_rate", "due",
+    "end_of_billing", "everybody_runs_unpaid", "first_hour", "may_run_unpaid", "meter", "meter_disks", "moment_of", "nobody_pays",
+    "notice", "opened", "period_key", "rate", "release_holds", "schedule", "set_limit", "settle", "short_of", "why_unusable",
 ]  # fmt: skip
 
 
@@ -53,6 +55,9 @@ def cost(workload: Workload, now: datetime) -> Cost:
     clusters = list(workload.clusters.all())
     spent = sum((_spent(cluster, cluster.charged_until if cluster.settled else now) for cluster in clusters), ZERO)
     settled = sum((_spent(cluster, cluster.charged_until or cluster.up) for cluster in clusters), ZERO)
+    if workload.kind == "workstation":
+        disk, running = disk_spent(workload, now)
+        spent, settled = spent + disk, settled + disk - running
     current = next((cluster for cluster in clusters if cluster.attempt == workload.attempt), None)
     hourly = rounded((current.price if current else workload.price) * workload.total_cores)
     held = workload.holds.filter(released__isnull=True, budget__unit=Unit.MONEY).aggregate(sum=Sum("amount"))["sum"] or ZERO

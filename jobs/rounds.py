@@ -43,7 +43,7 @@ def sweep(now: datetime | None = None) -> int:
 def due_queues(now: datetime) -> list[str]:
     """Stages with due rows, in the order in which they free capacity for one another."""
     due = set(Workload.objects.filter(status__in=list(engine.STAGES), due__lte=now).values_list("status", flat=True).distinct())
-    return [code for code in (lifecycle.STOPPING, lifecycle.RUNNING, lifecycle.STARTING, lifecycle.VALIDATING) if code in due]
+    return [code for code in reversed(engine.STAGES) if code in due]
 
 
 # --- poll -------------------------------------------------------------------------------------------------------------
@@ -116,6 +116,7 @@ def meter(now: datetime | None = None) -> int:
         announce(f"orders:{workloads[pk][1]}")
     if moved:
         touch([workloads[pk][0] for pk in moved], moment)
+    ledger.meter_disks(moment)
     _turn_budgets(moment)
     return len(workloads)
 

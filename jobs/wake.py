@@ -18,16 +18,8 @@ from .signals import changed
 
 log = logging.getLogger(__name__)
 
-QUEUE_OF = {
-    lifecycle.QUEUED: "queued",
-    lifecycle.VALIDATING: "validating",
-    lifecycle.STARTING: "starting",
-    lifecycle.RUNNING: "running",
-    lifecycle.ACTIVE: "running",
-    lifecycle.STOPPING: "stopping",
-    lifecycle.SUSPENDING: "stopping",
-}
-"""Which queue looks after a workload of this status; the others need no hint."""
+LOOKED_AT = {*lifecycle.ACTIVE_CODES, lifecycle.SUSPENDED}
+"""Statuses that the engine looks after, each a queue of its own; the others need no hint."""
 KINDS = tuple(f"{kind}:" for kind in lifecycle.TABLES)
 EXPIRES = 30.0
 """Seconds after which a hint is worthless: the sweep has been there."""
@@ -59,8 +51,8 @@ breaker = Breaker()
 @receiver(changed, dispatch_uid="jobs.wake")
 def wake(topic: str, facts: dict[str, Any], **kwargs: Any) -> None:
     """Hint at the queue of the workload that has changed, if the engine should look at it now."""
-    queue = QUEUE_OF.get(str(facts.get("status", "")))
-    if queue and facts.get("due") and topic.startswith(KINDS):
+    queue = str(facts.get("status", ""))
+    if queue in LOOKED_AT and facts.get("due") and topic.startswith(KINDS):
         hint(queue)
 
 

@@ -258,7 +258,7 @@ class Workload(models.Model):
             if not rows.update(wish=wish, wished_by=by, wished_at=now, due=now, version=F("version") + 1):
                 return False
             self.refresh_from_db()
-            self.clusters.filter(attempt=self.attempt).update(orders=F("orders") + 1)
+            self.clusters.filter(attempt=self.attempt).update(orders=F("orders") + 1, unsaved="", unsaved_at=None)
             Event.objects.create(
                 workload=self, at=now, attempt=self.attempt, source="user", by=by, before=self.status, after=self.status, reason=wish
             )

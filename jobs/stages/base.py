@@ -12,8 +12,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from .. import lifecycle
+from ..idleness import Seen
 from ..lifecycle import Wish
-from ..models import Cluster, Node, Workload
+from ..models import Cluster, HomeCopy, Node, Workload
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,14 @@ class Facts:
     """Since when this portal has been up without a break: silence counts from there."""
     silent_limit: float = 900
     create_timeout: float = 60
+    home: HomeCopy | None = None
+    """The last whole copy of a workstation's home."""
+    seen: Seen | None = None
+    """Signs of work in an active workstation."""
+
+    @property
+    def suspends(self) -> bool:
+        return self.work.wish == Wish.SUSPEND
 
     @property
     def stops(self) -> bool:
@@ -80,6 +89,17 @@ def end(facts: Facts, reason: str, detail: str = "", failed_stage: str = "") -> 
     fields["failed_stage"] = (failed_stage or _stage_of(facts, ending)) if ending.outcome == lifecycle.Outcome.FAILED else ""
     to = lifecycle.STOPPING if facts.work.row.holds else lifecycle.STATUS_OF[ending.outcome]
     return Step(facts, to, reason, detail, fields)
+
+
+def suspend(facts: Facts, reason: str, detail: str = "") -> Step:
+    """Towards Suspended for a reason of lifecycle.SUSPENSIONS: at once if no cluster can exist."""
+    fields = {"reason": reason, "detail": detail[:2000], "outcome": "", "failed_stage": "", "again": ""}
+    return Step(facts, lifecycle.SUSPENDING if facts.work.row.holds else lifecycle.SUSPENDED, reason, detail, fields)
+
+
+def give_up(facts: Facts, reason: str, detail: str = "") -> Step:
+    """What a job fails by sends a workstation whose home is safe back to Suspended."""
+    return end(facts, reason, detail) if facts.home is None else suspend(facts, reason, detail)
 
 
 def _stage_of(facts: Facts, ending: lifecycle.Reason) -> str:

@@ -14,10 +14,10 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from .. import capacity, fences, gauging, ledger, lifecycle, scheduling
+from .. import capacity, fences, gauging, homes, ledger, lifecycle, scheduling
 from ..models import Change, Choice, Cluster, Coretype, Turn, Workload, advance
 from ..signals import announce
-from .base import Facts, Step, end, stopped_reason
+from .base import Facts, Step, end, give_up, stopped_reason, suspend
 
 RESTARTS = 5
 """Times that economy work is interrupted; after the last of them it starts on demand."""
@@ -46,15 +46,17 @@ def _pass(queue: Sequence[Workload], capacities: capacity.Capacities, now: datet
     scheduling.note_tried(rest, now)
     pool_of = cache(lambda kind: capacity.pool_of(kind, capacities))
     decision = scheduling.decide(rest, pool_of, lines, purse, now, limits=scheduling.limits_now(), barred=fences.barred())
+    kept = homes.latest([work.pk for work in rest if work.kind == "workstation"])
     for work in rest:
         why = decision.waits.get(work.pk)
         if why and why.never:
-            over.append(end(Facts(work, None), "never-starts", why.sentence))
+            over.append(give_up(Facts(work, None, home=kept.get(work.pk)), "never-starts", why.sentence))
     purse.write()
     _interrupt(decision.interrupt, now)
     changes = [_started(work, decision) for work in decision.start]
     changes += [Change(s.work, s.to, reason=s.reason, detail=s.detail, fields=s.fields) for s in over]
     moved = advance(changes, now)
+    ledger.begin_disk([step.work for step in over if step.work.pk in moved and step.to == lifecycle.SUSPENDED], now)
     _write_gates(rest, decision, moved, now)
     return len(moved)
 
@@ -130,6 +132,8 @@ def _over(work: Workload) -> Step | None:
     facts = Facts(work, None)
     if facts.stops:
         return end(facts, stopped_reason(facts))
+    if facts.suspends:
+        return suspend(facts, "wish")
     check = work.findings  # type: ignore[attr-defined]
     if check is not None and check.errors:
         return end(facts, "findings", f"{check.errors} error{'s' if check.errors > 1 else ''} in the input")

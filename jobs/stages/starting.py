@@ -12,7 +12,7 @@ from .. import agent_file, backends, ledger, lifecycle, tokens
 from ..acting import side_by_side
 from ..models import Account, Cluster, Workload
 from ..signals import announce
-from .base import Facts, Step, end, flag, retry, stopped_reason, wait
+from .base import Facts, Step, end, flag, give_up, retry, stopped_reason, suspend, wait
 
 PAUSE_NO_CAPACITY = 30.0
 """Seconds until a cluster is asked for again after the backend had no capacity."""
@@ -23,17 +23,20 @@ def decide(facts: Facts, now: datetime) -> Step:
     cluster = facts.cluster
     if facts.stops:
         return end(facts, stopped_reason(facts))
+    if facts.suspends:
+        return suspend(facts, "wish")
     if cluster is not None and cluster.up and cluster.charged_until is None:
         return Step(facts, act=begin_billing)
     if cluster is not None and (cluster.started or cluster.exited):
-        return Step(facts, lifecycle.RUNNING, detail=_what_is_there(facts))
+        to = lifecycle.RUNNING if facts.work.kind == "job" else lifecycle.ACTIVE
+        return Step(facts, to, detail=_what_is_there(facts))
     trouble = _trouble(facts)
     if trouble and trouble[0] == "cancelled-outside":
-        return end(facts, *trouble)
+        return give_up(facts, *trouble)
     if trouble:
         return _again(facts, *trouble, now=now)
     if _too_late(facts, now):
-        return end(facts, "not-up", _so_far(facts))
+        return give_up(facts, "not-up", _so_far(facts))
     if cluster is None or cluster.created is None:
         return Step(facts, act=ask)
     return wait(facts)
@@ -57,7 +60,7 @@ def _trouble(facts: Facts) -> tuple[str, str] | None:
 def _again(facts: Facts, reason: str, detail: str, now: datetime) -> Step:
     """A new attempt, as long as there are any left."""
     if facts.work.tries + 1 >= lifecycle.ATTEMPT_LIMIT:
-        return end(facts, reason, f"{detail} (attempt {facts.work.tries + 1} of {lifecycle.ATTEMPT_LIMIT})")
+        return give_up(facts, reason, f"{detail} (attempt {facts.work.tries + 1} of {lifecycle.ATTEMPT_LIMIT})")
     return retry(facts, True, detail, PAUSE_BROKEN, now)
 
 
@@ -110,7 +113,7 @@ def _answered(facts: Facts, cluster: Cluster, answer: object, now: datetime) -> 
     if isinstance(answer, backends.NoCapacity):
         return _no_capacity(facts, str(answer), now)
     if isinstance(answer, backends.Refused):
-        return end(facts, "node-broken", str(answer))
+        return give_up(facts, "node-broken", str(answer))
     if isinstance(answer, backends.TryAgain):
         Cluster.objects.filter(pk=cluster.pk).update(trouble=str(answer)[:2000])
         return wait(facts)
@@ -120,7 +123,7 @@ def _answered(facts: Facts, cluster: Cluster, answer: object, now: datetime) -> 
 def _no_capacity(facts: Facts, detail: str, now: datetime) -> Step:
     latest = facts.work.latest_start
     if latest is not None and now >= latest:
-        return end(facts, "no-capacity", detail)
+        return give_up(facts, "no-capacity", detail)
     return retry(facts, False, detail, PAUSE_NO_CAPACITY, now)
 
 

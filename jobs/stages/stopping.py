@@ -11,13 +11,14 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from .. import backends, gauging, judging, ledger, lifecycle
+from .. import backends, gauging, homes, judging, ledger, lifecycle
 from ..acting import side_by_side
 from ..lifecycle import ENDINGS, Outcome
 from ..models import Cluster, Outage
 from ..signals import announce
-from .base import Facts, Step, end, flag, stopped_reason, wait
+from .base import Act, Facts, Step, end, flag, stopped_reason, wait
 from .running import silence, why_it_ended
+from .saving import back_to_active, could_not_save, home_in_words
 
 SAVE_LIMIT = 6 * 3600
 """Seconds that saving may take while the agent is heard."""
@@ -31,9 +32,11 @@ MEANWHILE = timedelta(seconds=2)
 def decide(facts: Facts, now: datetime) -> Step:
     cluster = facts.cluster
     if cluster is not None and cluster.released is None:
-        if cluster.releasing is None and _waits_for_outputs(facts, now):
+        if cluster.releasing is None and facts.work.kind == "workstation" and could_not_save(facts, now):
+            return back_to_active(facts)
+        if cluster.releasing is None and waits_for_saving(facts, now):
             return wait(facts)
-        return Step(facts, act=release) if _may_destroy(facts, now) else wait(facts)
+        return Step(facts, act=release) if may_destroy(facts, now) else wait(facts)
     if cluster is not None and cluster.settled is None:
         return Step(facts, act=settle)
     if facts.work.again and not facts.stops:
@@ -43,7 +46,7 @@ def decide(facts: Facts, now: datetime) -> Step:
     return _final(facts, now)
 
 
-def _waits_for_outputs(facts: Facts, now: datetime) -> bool:
+def waits_for_saving(facts: Facts, now: datetime) -> bool:
     """Whether the command may still run or its outputs still come."""
     cluster = facts.cluster
     assert cluster is not None
@@ -55,7 +58,7 @@ def _waits_for_outputs(facts: Facts, now: datetime) -> bool:
     return now - facts.work.since < timedelta(seconds=SAVE_LIMIT)
 
 
-def _may_destroy(facts: Facts, now: datetime) -> bool:
+def may_destroy(facts: Facts, now: datetime) -> bool:
     """A destroy counts only after the create call returned, or after the longest time it can take."""
     cluster = facts.cluster
     assert cluster is not None
@@ -64,7 +67,11 @@ def _may_destroy(facts: Facts, now: datetime) -> bool:
 
 # --- acts -------------------------------------------------------------------------------------------------------------
 def release(batch: Sequence[Facts], now: datetime) -> list[Step]:
-    """No more reports are taken, then the backends destroy; repeated until nothing is left."""
+    return take_down(batch, now, settle)
+
+
+def take_down(batch: Sequence[Facts], now: datetime, then: Act) -> list[Step]:
+    """No more reports are taken, then the backends destroy; repeated until nothing is left. `then` is the next act."""
     ids = [facts.cluster.pk for facts in batch if facts.cluster]
     if Cluster.objects.filter(pk__in=ids, releasing__isnull=True).update(releasing=now):
         for facts in batch:
@@ -75,14 +82,15 @@ def release(batch: Sequence[Facts], now: datetime) -> list[Step]:
     moment = max(now, timezone.now())
     Cluster.objects.filter(pk__in=[facts.cluster.pk for facts in gone], released__isnull=True).update(released=moment)
     gauging.forget()
-    return [_released(facts, answer, moment) for facts, answer in zip(batch, answers, strict=True)]
+    homes.forget_unfinished([facts.work for facts in gone])
+    return [_released(facts, answer, moment, then) for facts, answer in zip(batch, answers, strict=True)]
 
 
-def _released(facts: Facts, answer: object, moment: datetime) -> Step:
+def _released(facts: Facts, answer: object, moment: datetime, then: Act) -> Step:
     cluster = facts.cluster
     if answer is True:
         cluster.released = moment
-        return Step(facts, act=settle)
+        return Step(facts, act=then)
     if isinstance(answer, backends.TryAgain | backends.Refused):
         Cluster.objects.filter(pk=cluster.pk).update(trouble=str(answer)[:2000])
         return wait(facts, 5)
@@ -116,14 +124,18 @@ def _of_that_cause(cluster: Cluster, at: datetime | None, now: datetime) -> bool
 
 
 def settle(batch: Sequence[Facts], now: datetime) -> list[Step]:
-    """Pay until the confirmed release, free the rest; then the next decision."""
+    pay(batch, now)
+    return [decide(facts, now) for facts in batch]
+
+
+def pay(batch: Sequence[Facts], now: datetime) -> None:
+    """Until the confirmed release; the rest of what was held is free."""
     first = min((facts.cluster.exited for facts in batch if facts.cluster.exited), default=now)
     outages = list(Outage.objects.filter(end__gt=first))
     ends = {facts.cluster.pk: _paid_end(facts, outages) for facts in batch}
     ledger.settle(ends, now)
     for facts in batch:
         facts.cluster.settled = now
-    return [decide(facts, now) for facts in batch]
 
 
 def _paid_end(facts: Facts, outages: Sequence[Outage]) -> datetime:
@@ -169,13 +181,15 @@ def _final(facts: Facts, now: datetime) -> Step:
         reason, detail = stopped_reason(facts), ""
     elif reason in OWN_ENDS and cluster is not None and cluster.exited and (reason == "exit-0" or cluster.exit.get("why") == "outside"):
         reason, detail = why_it_ended(facts)
-    elif reason == "stopped-by-rule":
+    elif reason == "stopped-by-rule" and work.kind == "job":
         detail = f"{detail} {_kept(facts)}"
+    if work.kind == "workstation":
+        detail = f"{detail} {home_in_words(facts)}".strip()
     lost = _unsaved(facts) if reason in {"exit-0"} else ""
     if lost:
         reason, detail = "not-saved", f"{lost} The command itself had exited with 0."
     step = end(facts, reason or "node-broken", detail, _failed_stage(facts, reason))
-    ended = cluster.exited if cluster is not None and cluster.exited else now
+    ended = cluster.exited if cluster is not None and cluster.exited and work.kind == "job" else now
     fields = {**step.fields, "ended": ended}
     return Step(facts, lifecycle.STATUS_OF[ENDINGS[step.reason].outcome], step.reason, detail, fields)
 

@@ -8,16 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from .. import checking, lifecycle
+from .. import checking, homes, lifecycle
+from ..acting import side_by_side
 from ..models import Check
-from .base import Facts, Step, end, stopped_reason, wait
+from .base import Facts, Step, end, stopped_reason, suspend, wait
 
 
 def decide(facts: Facts, now: datetime) -> Step:
     if facts.stops:
         return end(facts, stopped_reason(facts))
+    if facts.suspends:
+        return suspend(facts, "wish")
     if facts.work.kind != "job":
-        return Step(facts, lifecycle.STARTING)
+        return Step(facts, lifecycle.STARTING) if facts.home is None else Step(facts, act=look_at_home)
     check = facts.work.job.checked
     if check is not None and check.done:
         return _judge(facts, check)
@@ -35,6 +38,18 @@ def _judge(facts: Facts, check: Check) -> Step:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def look_at_home(batch: Sequence[Facts], now: datetime) -> list[Step]:
+    """Before hardware is paid for: is the copy of the home there, with all its bytes? Its hash is checked on the node."""
+    answers = side_by_side(lambda facts: homes.trouble(facts.home), batch)
+    return [_home_judged(facts, answer) for facts, answer in zip(batch, answers, strict=True)]
+
+
+def _home_judged(facts: Facts, answer: object) -> Step:
+    if isinstance(answer, Exception):
+        return wait(facts)  # the storage did not answer; that says nothing about the home
+    return suspend(facts, "home-missing", str(answer)) if answer else Step(facts, lifecycle.STARTING, detail="The home is there")
 
 
 def perform(batch: Sequence[Facts], now: datetime) -> list[Step]:

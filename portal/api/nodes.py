@@ -7,19 +7,16 @@ as soon as the cluster is released. After release every report gets 410, on whic
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import json
 import logging
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import parse_qsl
 
 from django.core.files.storage import default_storage
-from django.db import close_old_connections, connections
 from django.utils import timezone
 
 from jobs import gateway, logs, outputs
@@ -27,6 +24,9 @@ from jobs.gateway import Caller, Gone, Unknown
 from jobs.models import JobInput
 from portal import streams
 from portal.live import hub
+
+from . import homes
+from .threads import Refuse, in_database, in_files
 
 log = logging.getLogger(__name__)
 
@@ -39,17 +39,7 @@ HOLD = 20.0
 KEPT = 3.0
 """Seconds that a proved secret is trusted without another look at the database."""
 
-_database = ThreadPoolExecutor(8, thread_name_prefix="nodes-db")
-_bytes = ThreadPoolExecutor(4, thread_name_prefix="nodes-bytes")
 _callers: dict[tuple[str, int, str], tuple[float, Caller]] = {}
-
-
-class Refuse(Exception):
-    """Answer with this status and body."""
-
-    def __init__(self, status: int, body: Mapping[str, Any] | None = None) -> None:
-        super().__init__(status)
-        self.status, self.body = status, dict(body or {})
 
 
 async def application(scope: streams.Scope, receive: streams.Receive, send: streams.Send) -> None:
@@ -89,6 +79,8 @@ async def _answer(scope: streams.Scope, receive: streams.Receive, send: streams.
     query = dict(parse_qsl(scope["query_string"].decode("ascii"), errors="surrogateescape", keep_blank_values=True))
     report, _, rest = found[3].partition("/")
     if report == "input" and scope["method"] == "GET":
+        if rest.startswith("home-"):
+            return await homes.send(caller, rest.removeprefix("home-"), scope, receive, send)
         return await _input(caller, int(rest), scope, receive, send)
     if report == "orders" and scope["method"] == "GET":
         return await _wait_for_orders(caller, int(query.get("have") or 0))
@@ -115,24 +107,6 @@ async def _identify(token: str, node: int, authorization: str) -> Caller:
         _callers.clear()
     _callers[key] = (time.monotonic(), caller)
     return caller
-
-
-async def in_database(call: Callable[..., Any], *args: Any) -> Any:
-    """Run a call that uses the database in a thread of its own pool."""
-    return await asyncio.get_running_loop().run_in_executor(_database, _with_connection, call, args)
-
-
-def _with_connection(call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    close_old_connections()
-    try:
-        return call(*args)
-    except Exception:
-        connections["default"].close_if_unusable_or_obsolete()
-        raise
-
-
-async def in_files(call: Callable[..., Any], *args: Any) -> Any:
-    return await asyncio.get_running_loop().run_in_executor(_bytes, call, *args)
 
 
 # --- orders -----------------------------------------------------------------------------------------------------------
@@ -195,7 +169,7 @@ async def _hello(caller: Caller, report: Any) -> dict[str, Any]:
 async def _go(caller: Caller, report: Any) -> dict[str, Any]:
     """Held until the command is handed out, so that the last node that comes up starts it at once."""
     until = time.monotonic() + HOLD
-    async with hub.subscribe(f"job:{caller.public_id}", f"orders:{caller.public_id}") as news:
+    async with hub.subscribe(f"{caller.kind}:{caller.public_id}", f"orders:{caller.public_id}") as news:
         while True:
             answer = await in_database(lambda: gateway.go(caller, str(report["nonce"]), timezone.now()))
             rest = until - time.monotonic()
@@ -208,6 +182,7 @@ async def _go(caller: Caller, report: Any) -> dict[str, Any]:
 
 async def _beat(caller: Caller, report: Any) -> dict[str, Any]:
     await in_files(logs.append_beat, _directory(caller), caller.node, dict(report))
+    await in_files(homes.note_beat, caller, report, time.time())
     hub.publish(f"health:{caller.public_id}", {"node": caller.node})
     return await _with_orders(caller)
 
@@ -242,6 +217,8 @@ FACTS: Mapping[str, Callable[[Caller, Any], Awaitable[dict[str, Any]]]] = {
     "staged": _fact(gateway.staged),
     "go": _go,
     "started": _fact(gateway.started),
+    "ready": _fact(gateway.ready),
+    "unsaved": _fact(gateway.unsaved),
     "beat": _beat,
     "gap": _gap,
     "exit": _fact(gateway.exited),
@@ -295,6 +272,7 @@ BYTES: Mapping[str, Callable[[Caller, Mapping[str, str], streams.Receive], Await
     "outputs/batch": _output_batch,
     "outputs/file": _output_file,
     "outputs/manifest": _manifest,
+    **homes.BYTES,
 }
 
 _saving: dict[str, list[float]] = {}

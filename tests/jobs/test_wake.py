@@ -75,7 +75,7 @@ def test_only_due_workloads_are_hinted_at(server, sent):
     signals.changed.send(None, topic="job:aBcDeF", facts={"status": "completed", "due": True})
     assert sent == []
     signals.changed.send(None, topic="workstation:aBcDeF", facts={"status": "suspending", "due": True})
-    assert sent == ["stopping"]
+    assert sent == ["suspending"]
 
 
 def test_a_dead_broker_is_left_alone_for_a_while(server, sent):

@@ -1,0 +1,225 @@
+"""Copies of workstations' homes: bytes that agents send, in file storage; a row a copy.
+
+One idea: room is reserved before a session is ended, and a copy counts only once the portal's own hash of the stored bytes
+agrees. Nothing is deleted before something newer is whole: the last two whole copies stay. Names are made of ids here; no
+path from a node is ever used.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from django.core.files.base import File
+from django.core.files.storage import default_storage
+from django.db import transaction
+
+from . import logs
+from .models import HomeCopy, Workload, Workstation, touch
+from .outputs import SPARE, Damaged, PastEnd
+
+KEPT = 2
+"""Whole copies of a home that stay; older ones go."""
+CODE = re.compile(r"[0-9a-f]{8,32}")
+SKIPPED = 100
+KEEP_SIZE = 1
+"""FALLOC_FL_KEEP_SIZE of fallocate(2): blocks are taken, the file stays as long as it is."""
+
+
+class Caller(Protocol):
+    """Whose home it is: the agent that speaks (gateway.Caller)."""
+
+    workload_id: int
+    public_id: str
+    attempt: int
+
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+# --- what agents send -------------------------------------------------------------------------------------------------
+def room(caller: Caller, report: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    """Reserve room for a copy of at most `size` bytes, or say in words why there is none. Older unfinished ones are dropped."""
+    code, why, size = _code(report["copy"]), HomeCopy.Why(str(report["why"])), int(report["size"])
+    station = Workstation.objects.select_related("kind").get(pk=caller.workload_id)
+    _drop_unfinished(station, but=code)
+    if size > station.kind.home_limit:
+        return _no(f"The home has {_words(size)}; at most {_words(station.kind.home_limit)} are kept. Delete something from it.")
+    try:
+        _reserve(_part(caller.public_id, caller.attempt, code), size)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        free = max(0, shutil.disk_usage(_folder(caller.public_id, caller.attempt)).free - SPARE)
+        return _no(f"The home needs {_words(size)} in the file storage, which has {_words(free)} free. Ask an admin for room.")
+    values = {"attempt": caller.attempt, "why": why, "size": size, "files": int(report.get("files") or 0), "made": now}
+    HomeCopy.objects.get_or_create(workstation=station, code=code, defaults=values)
+    return {"ok": True, "message": ""}
+
+
+def write(caller: Caller, copy: str, offset: int, data: bytes) -> int:
+    """Keep a piece; how many bytes are there. Raises PastEnd, and OSError (ENOSPC) if the reservation did not hold."""
+    with _part(caller.public_id, caller.attempt, _code(copy)).open("r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        have = file.seek(0, os.SEEK_END)
+        if offset > have or offset + len(data) < have:
+            raise PastEnd(have)
+        file.write(data[have - offset :])
+        return file.tell()
+
+
+def whole(caller: Caller, report: Mapping[str, Any], now: datetime) -> None:
+    """The copy is complete: checked by its hash, moved into storage, current from now on. Raises Damaged. May be repeated."""
+    copy = HomeCopy.objects.get(workstation=caller.workload_id, code=_code(report["copy"]))
+    if copy.whole:
+        return
+    size, digest = int(report["size"]), str(report["sha256"])
+    key = _store(caller, copy.code, size, digest)
+    facts = {"size": size, "sha256": digest, "key": key, "whole": now, "skipped": _skipped(report.get("skipped"))}
+    counts = {name: int(report.get(name) or 0) for name in ("files", "changed")}
+    with transaction.atomic():
+        HomeCopy.objects.filter(pk=copy.pk, whole__isnull=True).update(**facts, **counts)
+        touch([caller.workload_id], now, due=False)
+    prune(caller.workload_id)
+
+
+# --- for the engine and the pages -------------------------------------------------------------------------------------
+def latest(ids: list[int]) -> dict[int, HomeCopy]:
+    """The last whole copy by workload id."""
+    found: dict[int, HomeCopy] = {}
+    if not ids:
+        return found
+    for copy in HomeCopy.objects.filter(workstation__in=ids, whole__isnull=False).order_by("pk"):
+        found[copy.workstation_id] = copy
+    return found
+
+
+def trouble(copy: HomeCopy) -> str:
+    """What is wrong with the stored bytes, as far as their length tells; empty if nothing. Asks the storage."""
+    try:
+        size = default_storage.size(copy.key)
+    except FileNotFoundError:
+        return f"The copy of the home from {copy.whole:%Y-%m-%d %H:%M} UTC is not in the file storage any more."
+    if size != copy.size:
+        return f"The copy of the home from {copy.whole:%Y-%m-%d %H:%M} UTC is damaged: {size} of {copy.size} bytes are there."
+    return ""
+
+
+def open_copy(copy: HomeCopy) -> BinaryIO:
+    """Its bytes, a tar. Raises FileNotFoundError."""
+    return default_storage.open(copy.key, "rb")  # type: ignore[return-value]
+
+
+def prune(workload: int) -> None:
+    """Delete all but the last KEPT whole copies."""
+    old = list(HomeCopy.objects.filter(workstation=workload, whole__isnull=False).order_by("-pk")[KEPT:])
+    for copy in old:
+        key = copy.key
+        copy.delete()
+        default_storage.delete(key)
+
+
+def forget_unfinished(works: list[Workload]) -> None:
+    """Their clusters are gone: what has not arrived never will."""
+    for station in Workstation.objects.filter(pk__in=[work.pk for work in works if work.kind == "workstation"]):
+        _drop_unfinished(station)
+
+
+def delete(work: Workload) -> None:
+    """Every copy, with its bytes; the workload is about to be deleted for good."""
+    for copy in HomeCopy.objects.filter(workstation=work.pk):
+        if copy.key:
+            default_storage.delete(copy.key)
+        _part(work.public_id, copy.attempt, copy.code).unlink(missing_ok=True)
+        copy.delete()
+
+
+# --- private ----------------------------------------------------------------------------------------------------------
+def _code(text: Any) -> str:
+    if not isinstance(text, str) or not CODE.fullmatch(text):
+        raise ValueError("a copy's name is 8 to 32 hexadecimal digits")
+    return text
+
+
+def _no(message: str) -> dict[str, Any]:
+    return {"ok": False, "message": message}
+
+
+def _words(size: int) -> str:
+    return f"{size / (1 << 30):.1f} GiB" if size >= 1 << 30 else f"{size / (1 << 20):.1f} MiB"
+
+
+def _drop_unfinished(station: Workstation, but: str = "") -> None:
+    for copy in station.copies.filter(whole__isnull=True).exclude(code=but):
+        _part(station.workload.public_id, copy.attempt, copy.code).unlink(missing_ok=True)
+        copy.delete()
+
+
+def _part(public_id: str, attempt: int, code: str) -> Path:
+    """Where a copy arrives: within storage where that is a folder, so that it becomes current by one rename."""
+    return _folder(public_id, attempt) / f"{code}.part"
+
+
+def _folder(public_id: str, attempt: int) -> Path:
+    try:
+        return Path(default_storage.path(f"homes/{public_id}"))
+    except NotImplementedError:
+        return Path(logs.attempt_dir(public_id, attempt)) / "home"
+
+
+def _reserve(part: Path, size: int) -> None:
+    """Take the blocks now, so that they are there when the session has ended. Raises OSError (ENOSPC)."""
+    part.parent.mkdir(parents=True, exist_ok=True)
+    with part.open("ab") as file:
+        if size > shutil.disk_usage(part.parent).free - SPARE:
+            part.unlink(missing_ok=True)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if size and _libc.fallocate(file.fileno(), KEEP_SIZE, ctypes.c_long(0), ctypes.c_long(size)) != 0:
+            number = ctypes.get_errno()
+            if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                part.unlink(missing_ok=True)
+                raise OSError(errno.ENOSPC, os.strerror(number))  # others: the file system cannot reserve, free space must do
+
+
+def _store(caller: Caller, code: str, size: int, digest: str) -> str:
+    """The checked bytes in storage; their key. What a crash left between the move and the row is taken as it is."""
+    part, key = _part(caller.public_id, caller.attempt, code), f"homes/{caller.public_id}/{code}"
+    if not part.exists() and default_storage.exists(key):
+        with default_storage.open(key, "rb") as stored:
+            if hashlib.file_digest(stored, "sha256").hexdigest() == digest:  # type: ignore[arg-type]
+                return key
+    with part.open("r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if hashlib.file_digest(file, "sha256").hexdigest() != digest or file.tell() != size:
+            file.truncate(0)
+            raise Damaged(code)
+        file.truncate(size)  # gives back what was reserved beyond
+        os.fsync(file.fileno())
+    return _moved(part, key)
+
+
+def _moved(part: Path, key: str) -> str:
+    try:
+        target = Path(default_storage.path(key))
+    except NotImplementedError:
+        with part.open("rb") as file:
+            key = default_storage.save(key, File(file))
+        part.unlink()
+        return key
+    os.replace(part, target)
+    return key
+
+
+def _skipped(pairs: Any) -> list[list[str]]:
+    """Pairs of path and reason, as text that a column takes."""
+    found = [pair for pair in pairs or [] if isinstance(pair, list | tuple) and len(pair) == 2][:SKIPPED]
+    return [[str(part).encode("utf-8", "replace").decode().replace("\0", "")[:1024] for part in pair] for pair in found]
