@@ -1,4 +1,4 @@
-"""Carries out what people asked of clusters: release, and a longer walltime. A turn of the engine, with its own lease.
+"""Carries out what people asked of clusters and backends: release, a longer walltime, a look, a trial. A turn of its own lease.
 
 One idea: a release goes the way that every ending goes. A workload that still runs is force stopped, and Stopping Cluster
 takes its cluster down; only what has no workload left to end is destroyed here.
@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from . import backends, lifecycle
+from . import backends, lifecycle, surveying
 from .models import Cluster, Event, Request, Turn, touch
 from .signals import announce
 
@@ -34,16 +34,20 @@ def carry_out(now: datetime | None = None) -> int:
 
 
 def _one(request: Request, now: datetime) -> bool:
-    act = {Request.Kind.RELEASE: _release, Request.Kind.EXTEND: _extend}[Request.Kind(request.kind)]
+    act = ACTS[Request.Kind(request.kind)]
+    alone = request.cluster_id is None
+    if alone and not request.claim(now, surveying.HOLD):
+        return False
     try:
         done, answer = act(request, now)
     except backends.TryAgain as error:
         done, answer = False, f"The backend asks to try again: {error}"
     except backends.Refused as error:
         done, answer = True, f"The backend refused: {error}"
-    values = {"answer": answer[:300], **({"done": now} if done else {})}
-    Request.objects.filter(pk=request.pk).update(**values)
-    if done or answer != request.answer:
+        surveying.refused(request, str(error), now)
+    values = {"answer": answer[:300], "claimed": None, **({"details": request.details} if alone else {}), **({"done": now} if done else {})}
+    Request.objects.filter(pk=request.pk, done__isnull=True).update(**values)
+    if done or alone or answer != request.answer:
         announce("hardware")
     return done
 
@@ -84,3 +88,11 @@ def _extend(request: Request, now: datetime) -> tuple[bool, str]:
         touch([work.pk], now)
         announce(f"orders:{work.public_id}")
     return True, f"It may run until {until:%Y-%m-%d %H:%M} UTC."
+
+
+ACTS = {
+    Request.Kind.RELEASE: _release,
+    Request.Kind.EXTEND: _extend,
+    Request.Kind.LOOK: surveying.look,
+    Request.Kind.TRIAL: surveying.trial,
+}

@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Count
 from django.utils import timezone
 
-from . import backends, ends, engine, gauging, ledger, lifecycle, notices, requests
+from . import backends, ends, engine, gauging, ledger, lifecycle, notices, requests, surveying
 from .models import Cluster, Installation, Outage, Stray, Turn, Workload, touch
 from .signals import announce
 
@@ -148,7 +148,7 @@ def reconcile(now: datetime | None = None) -> int:
 
 def _compare(name: str, tokens: Iterable[str], now: datetime) -> None:
     ours = {token for token in tokens if token.startswith(Installation.code_of_this() + "-")}
-    known = dict(Cluster.objects.filter(token__in=ours).values_list("token", "released"))
+    known = dict(Cluster.objects.filter(token__in=ours).values_list("token", "released")) | surveying.trials_of(ours)
     for token in sorted(ours):
         if token not in known:
             _stray(name, token, now)  # newer than this database knows: an admin decides

@@ -178,6 +178,10 @@ class Slurm(Backend):
 
     # For admins
 
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Refused says what is wrong with options of a coretype."""
+        Options.of(self._defaults, options)
+
     def kinds(self) -> Sequence[Kind]:
         """What nodes there are. TryAgain, Refused."""
         return slurm_look.kinds(self._commands, self._timeout)

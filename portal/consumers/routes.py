@@ -4,6 +4,7 @@ from django.urls import path
 
 from portal.consumers.health import HealthSocket
 from portal.consumers.log import LogSocket
+from portal.consumers.slurm import SlurmSocket
 from portal.consumers.socket import NOT_FOUND
 from portal.consumers.status import JobSocket, RowsSocket
 
@@ -19,6 +20,7 @@ websocket_urlpatterns = [
     path("live/jobs/<str:public_id>/", JobSocket.as_asgi()),
     path("live/jobs/<str:public_id>/log/", LogSocket.as_asgi()),
     path("live/jobs/<str:public_id>/health/", HealthSocket.as_asgi()),
+    path("live/hardware/slurm/", SlurmSocket.as_asgi()),
     path("<path:anything>", nowhere),
     path("", nowhere),
 ]

@@ -30,6 +30,8 @@ LOOKS = {  # name of the view: what each of ROLES gets
     "coretype-offer": (403, 403, 200, 403, 403, 302),
     "hardware-export": (403, 403, 200, 200, 403, 302),
     "hardware-import": (403, 403, 200, 403, 403, 302),
+    "hardware-slurm": (403, 403, 200, 403, 403, 302),
+    "hardware-accounts": (403, 403, 200, 403, 403, 302),
     "region-new": (403, 403, 200, 403, 403, 302),
     "audit": (403, 403, 200, 200, 403, 302),
     "audit-csv": (403, 403, 200, 200, 403, 302),
@@ -49,6 +51,11 @@ CHANGES = {
     "coretype-look": (403, 403, 302, 403, 403, 302),
     "coretype-delete": (403, 403, 302, 403, 403, 302),
     "hardware-import": (403, 403, 422, 403, 403, 302),
+    "hardware-slurm": (403, 403, 200, 403, 403, 302),
+    "hardware-slurm-look": (403, 403, 404, 403, 403, 302),
+    "hardware-slurm-give-up": (403, 403, 404, 403, 403, 302),
+    "hardware-accounts": (403, 403, 422, 403, 403, 302),
+    "hardware-account-remove": (403, 403, 404, 403, 403, 302),
     "job-offer": (403, 302, 302, 403, 404, 302),
     "job-stop": (403, 302, 302, 403, 404, 302),
     "job-archive": (403, 302, 302, 403, 404, 302),
@@ -72,6 +79,8 @@ def world(owner, member, stranger, admin, wing, clock, cloud):
         "coretype-offer": ["basalt"],
         "coretype-look": ["basalt"],
         "coretype-delete": ["basalt"],
+        "hardware-slurm-give-up": [1],
+        "hardware-account-remove": [1],
     }
     people = {"member": member, "lead": lead, "admin": admin, "auditor": auditor, "stranger": stranger, "anonymous": None}
 
