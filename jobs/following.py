@@ -42,8 +42,6 @@ AFTER = timedelta(minutes=10)
 """For which an ended job may still lag behind."""
 PAUSE = 60.0
 """Seconds without a look at a job whose output made the child explode."""
-UNFOLLOWED = ("shell", "mpi")
-"""Software of whose progress nothing is known."""
 
 children = Children(1, MEMORY)
 atexit.register(children.end)
@@ -80,7 +78,7 @@ def is_diverging(job: Job, attempt: int) -> dict[str, Any] | None:
 def _codes() -> list[str]:
     """The software whose output we can follow."""
     found = Software.objects.values_list("code", flat=True)
-    return [code for code in found if verdicts.code_of(code) not in (None, *UNFOLLOWED)]
+    return [code for code in found if verdicts.code_of(code)]
 
 
 def _candidates(now: datetime) -> list[Job]:

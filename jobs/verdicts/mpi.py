@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .base import Ending, Evidence, Files, Follower, Label, Verdict
-from .live import Live
+from .plain import Plain, streams
 from .run import Run, bad
 from .shell import judge_command
 from .sources import stdout_of
@@ -29,6 +29,8 @@ SAID: tuple[tuple[re.Pattern[str], str, str], ...] = (
         "others.", "Read the lines before."),
 )  # fmt: skip
 
+__all__ = ["follow", "judge", "streams"]
+
 
 def judge(folder: Files, ending: Ending, command: str, log: str | None) -> Verdict:
     run = Run(folder, ending, command, log)
@@ -50,7 +52,7 @@ def judge(folder: Files, ending: Ending, command: str, log: str | None) -> Verdi
 
 
 def follow(folder: Files | None, command: str) -> Follower:
-    return Live(lambda stream: None)
+    return Plain(folder, command)
 
 
 def _said(tail: str) -> tuple[str, str, str] | None:

@@ -5,24 +5,17 @@ The one idea: where the output carries the signature of a solver that we know, t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from .base import Ending, Files, Follower, Label, Verdict, module
 from .exit import explain
-from .live import Live
+from .plain import Plain, streams
 from .run import Run, bad, in_background, last_line
+from .signatures import SIGNATURES
 from .sources import stdout_of
 from .text import head
 
-SIGNATURES: tuple[tuple[str, re.Pattern[bytes]], ...] = (
-    ("calculix", re.compile(rb"CalculiX Version|CalculiX COMES WITH|You are using an executable made on")),
-    ("openfoam", re.compile(rb"OpenFOAM: The Open Source CFD Toolbox|OPENFOAM=|--> FOAM FATAL|OpenFOAM Foundation")),
-    ("lammps", re.compile(rb"^LAMMPS \(", re.M)),
-    ("gromacs", re.compile(rb":-\) GROMACS - gmx|^Program:? +gmx \w+, version|^starting mdrun", re.M)),
-    ("quantum_espresso", re.compile(rb"Program (?:PWSCF|PHONON|CP|NEB|POST-PROC|DOS|BANDS|PROJWFC) +v\.|Quantum ESPRESSO suite")),
-    ("nwchem", re.compile(rb"Northwest Computational Chemistry Package")),
-)
+__all__ = ["follow", "judge", "streams"]
 
 
 def judge(folder: Files, ending: Ending, command: str, log: str | None) -> Verdict:
@@ -30,7 +23,7 @@ def judge(folder: Files, ending: Ending, command: str, log: str | None) -> Verdi
 
 
 def follow(folder: Files | None, command: str) -> Follower:
-    return Live(lambda stream: None)
+    return Plain(folder, command)
 
 
 def judge_command(run: Run, what: str) -> Verdict:

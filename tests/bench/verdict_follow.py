@@ -26,6 +26,7 @@ LOGS = [
     ("gromacs", "gromacs-own-killed", "md.log", "md.log"),
     ("quantum_espresso", "qe-own-relax", "h.out", "stdout"),
     ("nwchem", "nwchem-own-opt", "w.out", "stdout"),
+    ("shell", "", "plain lines", "stdout"),
 ]
 PIECE = 256 << 10
 
@@ -39,12 +40,16 @@ def main() -> None:
         follower = follow(software, Folder(CASES / case) if case else None)
         rate = _rate(data, lambda piece, to=follower, name=stream: to.feed(name, piece))
         kept = len(json.dumps(follower.dump()))
-        print(f"{software:18}{case + '/' + name if case else 'thermo rows':34}{rate:8.0f}{bare:12.0f}{kept / 1024:8.0f} K")
+        print(f"{software:18}{case + '/' + name if case else name or 'thermo rows':34}{rate:8.0f}{bare:12.0f}{kept / 1024:8.0f} K")
 
 
 def _log(case: str, name: str) -> bytes:
     if case:
         return (CASES / case / name).read_bytes()
+    if name:
+        return b"".join(
+            b"iteration %d: residual = %.3e\nsome words about what it does, and 3.0 4.0 5.0\n" % (at, 1 / at) for at in range(1, 2000)
+        )
     rows = b"".join(b"%8d    1.6446908   -4.7528419            0   -2.2907398    5.6852372 \n" % step for step in range(0, 20000, 10))
     return (
         b"LAMMPS (29 Sep 2021)\nPer MPI rank memory allocation (min/avg/max) = 3 | 3 | 3 Mbytes\nStep Temp E_pair E_mol TotEng Press \n"

@@ -130,6 +130,14 @@ def test_of_a_shell_job_nothing_is_said(start):
     assert run.progress == {}
 
 
+def test_a_plain_command_that_tells_how_far_it_is_is_followed(start):
+    run = start("calculix-plastic-bar", "mpi", "mpirun -np 2 ./program")
+    run.write("stdout", b"".join(b"Iteration %d of 40: residual = %g\n" % (at, 0.5**at) for at in range(1, 15)))
+    assert run.follow() == 1
+    assert (run.progress["text"], run.progress["percent"], run.progress["alarm"]) == ("iteration 14 of 40", 35, None)
+    assert [one["name"] for one in run.progress["series"]] == ["residual"]
+
+
 def test_the_agent_is_told_which_files_the_command_writes(bar):
     from jobs import gateway
 
