@@ -8,8 +8,9 @@ from typing import Any
 from django.db import transaction
 
 from jobs import checking
-from jobs.models import Job, JobInput, Workload
+from jobs.models import Choice, Job, JobInput, Workload
 
+from . import choices
 from .job import InputRow, JobForm
 from .walltime import say
 
@@ -20,6 +21,7 @@ def save(form: JobForm, rows: Sequence[InputRow], draft: Workload | None = None,
         work = draft or Workload(owner=form.user, kind=Workload.Kind.JOB, submit_key=key)
         _fill(work, form.cleaned_data)
         work.save()
+        work.accept(form.cleaned_data.get("choices", ()))
         job = work.job if draft else Job(workload=work)
         _fill_job(job, form.cleaned_data)
         job.save()
@@ -32,6 +34,7 @@ def findings(form: JobForm, rows: Sequence[InputRow]) -> list[dict[str, Any]]:
     """What Validating Input would say of the form as it stands; nothing is saved."""
     work = Workload(owner=form.user)
     _fill(work, form.cleaned_data)
+    work.acceptable = [Choice(coretype=kind, nodes=nodes, cores=cores) for kind, nodes, cores in form.cleaned_data.get("choices", ())]
     job = Job(workload=work)
     _fill_job(job, form.cleaned_data)
     return [found.as_dict() for found in checking.findings(job, _uses(job, rows))]
@@ -54,6 +57,7 @@ def initial_of(work: Workload) -> dict[str, Any]:
         "economy": work.economy,
         "project": work.project_id,
         "key": work.submit_key,
+        **choices.initial(work),
     }
 
 

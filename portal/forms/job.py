@@ -19,7 +19,7 @@ from django.http import QueryDict
 from jobs import detecting
 from jobs.models import Coretype, Installed, Job, Project, SoftwareVersion, StoredFile, Upload
 
-from . import names, walltime, within
+from . import choices, names, walltime, within
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".gz", ".bz2", ".xz")
 LONGEST_COMMAND = 100_000
@@ -59,6 +59,7 @@ class JobForm(forms.Form):
         versions = versions.prefetch_related(Prefetch("installed", there))
         self.fields["software"].queryset = versions.order_by("software__order", "software__name", "order", "pk")  # type: ignore[attr-defined]
         self.fields["coretype"].queryset = Coretype.objects.offered_to(user).select_related("region")  # type: ignore[attr-defined]
+        self.fields.update(choices.fields(self.fields["coretype"].queryset))  # type: ignore[attr-defined]
         projects = Project.objects.filter(active=True, memberships__user=user)
         self.fields["project"].queryset = projects  # type: ignore[attr-defined]
         self.fields["project"].required = projects.exists()
@@ -68,6 +69,15 @@ class JobForm(forms.Form):
     def versions(self) -> list[tuple[SoftwareVersion, str]]:
         """Every version on offer, with what the hardware has of it."""
         return [(version, detecting.label(version)) for version in self.fields["software"].queryset]  # type: ignore[attr-defined]
+
+    @property
+    def others(self) -> list[choices.Row]:
+        """Hardware that it may have instead."""
+        return choices.rows(self)
+
+    @property
+    def has_others(self) -> bool:
+        return any(row.filled for row in self.others)
 
     def clean_name(self) -> str:
         return names.clean_title(self.cleaned_data["name"])
@@ -97,6 +107,9 @@ class JobForm(forms.Form):
             version = data.get("software")
             if version is not None and (why := kind.refuses(self.user, version.software)):
                 self.add_error("coretype", why)
+            for name, message in list(choices.faults(self.user, data)):
+                self.add_error(name, message)
+            data["choices"] = choices.accepted(data)
         return data
 
 

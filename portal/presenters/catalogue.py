@@ -77,7 +77,7 @@ def withdraw(kind: Coretype) -> Question:
 
 def kept_by(kind: Coretype) -> str:
     """Why it can't be deleted; empty if it can."""
-    now, all = goes_on(kind), Workload.objects.filter(coretype=kind).count()
+    now, all = goes_on(kind), Workload.objects.filter(Q(coretype=kind) | Q(choices__coretype=kind)).distinct().count()
     if now.running or now.queued:
         return f"{kind} can't be deleted: {now.words}. Withdraw it: what runs ends in its own time, nothing new starts."
     if all or Cluster.objects.filter(coretype=kind).exists():

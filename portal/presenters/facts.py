@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from jobs import history, ledger, lifecycle, logs, offering, outputs, scheduling
 from jobs.lifecycle import Wish
-from jobs.models import Check, Cluster, Event, Job, JobInput, Node, Workload
+from jobs.models import Check, Choice, Cluster, Event, Job, JobInput, Node, Workload
 
 KEPT = 30
 """Seconds for which usual times are kept."""
@@ -56,6 +56,18 @@ class Facts:
     @cached_property
     def events(self) -> list[Event]:
         return list(self.work.events.select_related("by"))
+
+    @cached_property
+    def choices(self) -> list[Choice]:
+        """Hardware that it may have, in order; empty if it named only one."""
+        return list(self.work.choices.select_related("coretype"))
+
+    @property
+    def taken(self) -> str:
+        """Which of its choices this attempt got, and why not one before it; empty if it had no choice."""
+        moves = self.events if self.choices else []
+        start = next((one for one in moves if one.after == lifecycle.VALIDATING and one.attempt == self.work.attempt), None)
+        return start.detail if start else ""
 
     @cached_property
     def check(self) -> Check | None:

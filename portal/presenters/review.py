@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +14,7 @@ from jobs.lifecycle import Tone
 from jobs.models import Coretype
 from portal import words
 from portal.forms import InputRow, JobForm
+from portal.forms.choices import Shape
 
 from .text import plural
 from .values import Row
@@ -44,10 +45,13 @@ class CheckRow:
 
 @dataclass(frozen=True)
 class Review:
+    """`first_hour_to`: what the first hour costs at most, where there are choices of hardware with other prices."""
+
     checks: list[CheckRow]
     first_hour: Decimal | None
     rows: list[Row]
     note: str = ""
+    first_hour_to: Decimal | None = None
 
 
 def cards(form: JobForm) -> list[CoretypeCard]:
@@ -70,16 +74,42 @@ def review(form: JobForm, inputs: Sequence[InputRow]) -> Review:
     checks = [_inputs(inputs), _command(form, data), _hardware(form, data)]
     if not (kind and nodes and cores):
         return Review(checks, None, [])
-    cheap = bool(data.get("economy"))
-    first = ledger.first_hour(kind, nodes, cores, cheap)
-    rows = []
+    cheap, shapes = bool(data.get("economy")), data.get("choices") or [(kind, nodes, cores)]
+    firsts = [ledger.first_hour(*shape, cheap) for shape in shapes]
+    rows = [_shape(shape, first) for shape, first in zip(shapes, firsts, strict=True)] if len(shapes) > 1 else []
     if wall:
-        most = ledger.due(kind.price_of(cheap) * nodes * cores, wall)
-        rows.append(Row(f"At most, walltime {words.duration(wall)}", words.money(most)))
+        most = [ledger.due(one.price_of(cheap) * n * c, wall) for one, n, c in shapes]
+        rows.append(Row(f"At most, walltime {words.duration(wall)}", _range(most)))
     budgets = ledger.budgets_for(form.user, data.get("project"))
     rows += [Row(f"{budget.name} free now", _free(budget)) for budget in budgets]
-    checks.append(_money(budgets, kind.price_of(cheap), nodes * cores) if budgets else _unpaid(form.user, data.get("project")))
-    return Review(checks, first, rows, _start(kind, nodes * cores))
+    checks.append(_money_of(budgets, shapes, cheap) if budgets else _unpaid(form.user, data.get("project")))
+    to = max(firsts)
+    return Review(checks, min(firsts), rows, _starts(shapes), to if to > min(firsts) else None)
+
+
+def _shape(shape: Shape, first: Decimal) -> Row:
+    kind, nodes, cores = shape
+    return Row(f"{kind} {nodes} \u00d7 {plural(cores, 'core')}", f"{words.money(first)} the first hour")
+
+
+def _range(amounts: Sequence[Decimal]) -> str:
+    low, high = words.money(min(amounts)), words.money(max(amounts))
+    return low if low == high else f"{low} to {high}"
+
+
+def _starts(shapes: Sequence[Shape]) -> str:
+    """What is free now, of the first choice that is, else of the first of all."""
+    occupancy = scheduling.occupancy()
+    told = [_start(kind, nodes * cores, occupancy.get(kind.pk)) for kind, nodes, cores in shapes]
+    return next((text for text in told if text.endswith("at once.")), told[0])
+
+
+def _money_of(budgets: Sequence[Any], shapes: Sequence[Shape], cheap: bool) -> CheckRow:
+    """Whether the first hour can be paid, of each choice."""
+    found = [_money(budgets, kind.price_of(cheap), nodes * cores) for kind, nodes, cores in shapes]
+    poor = [str(kind) for (kind, _, _), row in zip(shapes, found, strict=True) if row.tone != Tone.PASS]
+    good = next((row for row in found if row.tone == Tone.PASS), None)
+    return replace(good, more=f"but not the first hour on {', '.join(poor)}") if good and poor else good or found[0]
 
 
 def _card(kind: Coretype, room: Any, chosen: bool) -> CoretypeCard:
@@ -131,15 +161,17 @@ def _command(form: JobForm, data: dict[str, Any]) -> CheckRow:
 
 
 def _hardware(form: JobForm, data: dict[str, Any]) -> CheckRow:
-    wrong = [name for name in ("coretype", "nodes", "cores", "walltime", "project") if form.is_bound and name in form.errors]
+    other = [field.name for row in form.others for field in (row.coretype, row.nodes, row.cores)]
+    wrong = [name for name in ("coretype", "nodes", "cores", "walltime", "project", *other) if form.is_bound and name in form.errors]
     if wrong:
         return CheckRow(Tone.FAIL, "circle-x", "Hardware", str(form.errors[wrong[0]][0]))
     kind = data.get("coretype")
     if kind is None:
         return CheckRow(Tone.WAIT, "circle-dashed", "Hardware", "to be chosen")
-    return CheckRow(
-        Tone.PASS, "circle-check", f"{kind} {data['nodes']} \u00d7 {plural(data['cores'], 'core')}", f"{words.size(kind.memory)} a node"
-    )
+    more = f"{words.size(kind.memory)} a node"
+    if others := (data.get("choices") or [])[1:]:
+        more = "or else " + ", ".join(f"{one} {nodes} \u00d7 {cores}" for one, nodes, cores in others)
+    return CheckRow(Tone.PASS, "circle-check", f"{kind} {data['nodes']} \u00d7 {plural(data['cores'], 'core')}", more)
 
 
 def _money(budgets: Sequence[Any], price: Decimal, cores: int) -> CheckRow:
@@ -171,8 +203,7 @@ def _free(budget: Any) -> str:
     return _amount(budget, budget.left)
 
 
-def _start(kind: Coretype, cores: int) -> str:
-    room = scheduling.occupancy().get(kind.pk)
+def _start(kind: Coretype, cores: int, room: scheduling.Occupancy | None) -> str:
     if room is None or room.free is None or room.old:
         return ""
     if room.free >= cores and not room.queued:

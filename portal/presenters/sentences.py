@@ -77,6 +77,7 @@ def _queued(facts: Facts, kind: str) -> Says:
             "coretype": "Waiting for hardware",
             "budget": "Waiting for budget",
             "capacity": "Waiting for capacity",
+            "limits": "Waiting: at a limit",
             "place": "Waiting in line",
         }.get(gate.code, "Waiting")
         return Says(gate.sentence, gate.more, word=word)
@@ -85,10 +86,8 @@ def _queued(facts: Facts, kind: str) -> Says:
     cluster = facts.cluster
     if cluster is None:
         return Says("Left the queue" if kind == "passed" else "Stopped while it waited")
-    first = cluster.price * cluster.total_cores
-    return Says(
-        f"{plural(cluster.total_cores, 'core')} of {facts.work.coretype} found", f"First hour of {words.money(first)} could be paid"
-    )
+    paid = f"First hour of {words.money(cluster.price * cluster.total_cores)} could be paid"
+    return Says(f"{plural(cluster.total_cores, 'core')} of {facts.work.coretype} found", ". ".join(filter(None, (paid, facts.taken))))
 
 
 def _validating(facts: Facts, kind: str) -> Says:

@@ -18,6 +18,7 @@ def asked(facts: Facts) -> list[Row]:
         Row("Id", work.public_id, mono=True),
         Row("Software", str(job.software)),
         Row("Hardware", hardware(work), f"{words.size(work.coretype.memory)} a node, region {region}"),
+        *_choices(facts),
         Row(
             "Price",
             f"{words.price(work.coretype.hourly(work.nodes, work.cores))} an hour",
@@ -36,3 +37,12 @@ def asked(facts: Facts) -> list[Row]:
         rows.append(Row("Latest start", at=work.latest_start))
     rows.append(Row("Inputs", plural(len(facts.inputs), "file"), words.size(facts.input_bytes)))
     return rows
+
+
+def _choices(facts: Facts) -> list[Row]:
+    """In order, with the one that it took."""
+    taken = facts.work.choice if facts.cluster else None
+    return [
+        Row(f"Choice {at + 1}", str(one), "taken by this attempt" if at == taken else f"{words.price(one.coretype.price)} a core-hour")
+        for at, one in enumerate(facts.choices)
+    ]

@@ -18,7 +18,7 @@ from .facts import Facts
 from .sentences import command_over, saved_of
 from .text import plural
 
-GATES = {"coretype": "Hardware", "budget": "Budget", "capacity": "Capacity", "place": "Place in line", "line": "Queue"}
+GATES = {"coretype": "Hardware", "budget": "Budget", "capacity": "Capacity", "limits": "Limits", "place": "Place in line", "line": "Queue"}
 
 
 @dataclass(frozen=True)

@@ -230,7 +230,13 @@ def cluster_history(request: HttpRequest, job_id: str) -> dict[str, Any]:
 def gates(request: HttpRequest, job_id: str) -> list[dict[str, Any]]:
     work = visible(request, job_id)
     found = scheduling.gates(work, timezone.now()) if work.status == lifecycle.QUEUED else []
-    return [{"gate": g.code, "passed": g.passed, "holds": g.holds, "sentence": g.sentence, "since": _date(g.since)} for g in found]
+    others = [{"hardware": one["name"], "gate": one["code"], "sentence": one["sentence"]} for one in work.gate_else]
+    return [_gate(gate, others if gate.holds else []) for gate in found]
+
+
+def _gate(gate: scheduling.Gate, choices: list[dict[str, Any]]) -> dict[str, Any]:
+    said = {"gate": gate.code, "passed": gate.passed, "holds": gate.holds, "sentence": gate.sentence}
+    return {**said, "since": _date(gate.since), "choices": choices}
 
 
 def _date(moment: datetime | None) -> str | None:

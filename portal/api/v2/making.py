@@ -10,9 +10,10 @@ from django.db import transaction
 from django.db.models import Q
 
 from jobs.models import Coretype, Job, JobInput, Project, Software, SoftwareVersion, StoredFile, Workload
-from portal.forms import names, within
+from portal.forms import choices, names, within
+from portal.forms.choices import Shape
 
-from .schemas import CoretypeIn, HardwareIn, JobAnalysisIn, JobIn
+from .schemas import AlternativeIn, CoretypeIn, HardwareIn, JobAnalysisIn, JobIn
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 HOUR, SHORTEST = 3600, 60
@@ -29,8 +30,10 @@ def make(user: Any, asked: JobIn) -> Workload:
     values |= hardware_of(analysis.hardware, user, job["software"].software)
     uses = inputs_of(user, analysis)
     economy = offered(values["coretype"], bool(asked.isLowPriority) or asked.billingPriorityValue == ECONOMY)
+    shapes = shapes_of(analysis.hardware, values, user, job["software"].software, economy)
     with transaction.atomic():
         work = Workload.objects.create(owner=user, economy=economy, **values)
+        work.accept(shapes)
         made = Job.objects.create(workload=work, description=asked.description or "", **job)
         JobInput.objects.bulk_create([JobInput(job=made, order=order, **use) for order, use in enumerate(uses)])
     return work
@@ -40,8 +43,11 @@ def remake(work: Workload, analysis: JobAnalysisIn, user: Any) -> None:
     """Another command, hardware and inputs for a draft. Raises ValidationError."""
     job, uses = job_of(analysis), inputs_of(work.owner, analysis)
     values = hardware_of(analysis.hardware, user, job["software"].software)
+    economy = offered(values["coretype"], work.economy)
+    shapes = shapes_of(analysis.hardware, {**values, "project": work.project}, user, job["software"].software, economy)
     with transaction.atomic():
-        Workload.objects.filter(pk=work.pk).update(**values, economy=offered(values["coretype"], work.economy))
+        Workload.objects.filter(pk=work.pk).update(**values, economy=economy)
+        work.accept(shapes)
         Job.objects.filter(pk=work.pk).update(**job)
         work.job.inputs.all().delete()
         JobInput.objects.bulk_create([JobInput(job=work.job, order=order, **use) for order, use in enumerate(uses)])
@@ -117,7 +123,35 @@ def hardware_of(asked: HardwareIn, user: Any, software: Software) -> dict[str, A
     return {"coretype": kind, "nodes": nodes, "cores": cores, "walltime": walltime}
 
 
-def _coretype(asked: HardwareIn, where: str, user: Any, software: Software) -> Coretype:
+def shapes_of(asked: HardwareIn, values: Mapping[str, Any], user: Any, software: Software, economy: bool) -> list[Shape]:
+    """The hardware that it may have, in order; what no limit would ever let start is refused."""
+    where, first = "jobanalyses.0.hardware", (values["coretype"], values["nodes"], values["cores"])
+    found = [(where, first)]
+    for index, one in enumerate(asked.alternatives):
+        place = f"{where}.alternatives.{index}"
+        found.append((place, _alternative(one, place, first, values["walltime"], user, software)))
+        if economy and found[-1][1][0].economy_price is None:
+            raise ValidationError({f"{place}.coreType": [f"{found[-1][1][0]} is not offered as economy."]})
+    for place, shape in found:
+        if why := choices.too_many_at_once(user, values.get("project"), shape):
+            raise ValidationError({place: [why]})
+    shapes = [shape for _, shape in found]
+    if len(set(shapes)) < len(shapes):
+        raise ValidationError({f"{where}.alternatives": ["Two of them are the same."]})
+    return shapes
+
+
+def _alternative(asked: AlternativeIn, where: str, first: Shape, walltime: int, user: Any, software: Software) -> Shape:
+    kind = _coretype(asked, where, user, software)
+    total = asked.cores or first[1] * first[2]
+    nodes = asked.nodes or -(-total // kind.cores)
+    cores = -(-total // nodes)
+    for name, message in within.beyond(kind, nodes=nodes, cores=cores, walltime=walltime):
+        raise ValidationError({where if name != "walltime" else f"{where}.coreType": [message]})
+    return kind, nodes, cores
+
+
+def _coretype(asked: HardwareIn | AlternativeIn, where: str, user: Any, software: Software) -> Coretype:
     """The named one, or the cheapest that this person may use for this software."""
     code = asked.coreType.code if isinstance(asked.coreType, CoretypeIn) else asked.coreType
     offered = Coretype.objects.offered_to(user)

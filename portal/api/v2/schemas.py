@@ -32,8 +32,16 @@ class CoretypeIn(Schema):
     code: Code
 
 
+class AlternativeIn(Schema):
+    """`cores` in all; left out: as many as on the first hardware."""
+
+    coreType: Code | CoretypeIn
+    cores: int | None = Field(None, ge=1, le=10_000_000)
+    nodes: int | None = Field(None, ge=1, le=100_000)
+
+
 class HardwareIn(Schema):
-    """`coresPerSlot` times `slots` cores in all; `walltime` in hours."""
+    """`coresPerSlot` times `slots` cores in all; `walltime` in hours. `alternatives`: what it may have instead, in order."""
 
     coreType: Code | CoretypeIn | None = None
     coresPerSlot: int | None = Field(None, ge=1, le=10_000_000)
@@ -41,6 +49,7 @@ class HardwareIn(Schema):
     slots: int = Field(1, ge=1, le=100_000)
     nodes: int | None = Field(None, ge=1, le=100_000)
     walltime: Number | None = Field(None, gt=0, le=100_000)
+    alternatives: list[AlternativeIn] = Field(default_factory=list, max_length=3)
 
 
 class InputFileIn(Schema):

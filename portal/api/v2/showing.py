@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from jobs import ledger
-from jobs.models import Workload
+from jobs.models import Choice, Workload
 
 from . import statuses
 from .moments import when
@@ -71,7 +71,13 @@ def _analysis(work: Workload) -> dict[str, Any]:
             "nodes": work.nodes,
             "slots": 1,
             "walltime": work.walltime / 3600,
+            "alternatives": [_choice(one) for one in work.choices.select_related("coretype") if one.place != work.choice],
+            "choice": work.choice,
             "coreSummary": {"memoryPerNode": kind.memory, "numberOfNodes": work.nodes, "storagePerNode": 0},
         },
         "inputFiles": [{"id": use.file.public_id, "name": use.name, "decompress": use.unpack} for use in job.inputs.select_related("file")],
     }
+
+
+def _choice(one: Choice) -> dict[str, Any]:
+    return {"coreType": one.coretype.code, "cores": one.total_cores, "nodes": one.nodes}

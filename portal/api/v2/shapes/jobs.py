@@ -102,12 +102,23 @@ class Shared(BaseModel):
     supportDesk: bool
 
 
+class ChoiceOut(BaseModel):
+    """Why one of several choices of hardware does not start."""
+
+    hardware: str
+    gate: str
+    sentence: str
+
+
 class GateOut(BaseModel):
+    """`choices`: at the gate that holds, of a job that names several kinds of hardware."""
+
     gate: str
     passed: bool
     holds: bool
     sentence: str
     since: str | None
+    choices: list[ChoiceOut]
 
 
 class TagOut(BaseModel):
