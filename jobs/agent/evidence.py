@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import time
+from fnmatch import fnmatchcase
 from http.client import HTTPConnection, HTTPException
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -54,12 +55,11 @@ class Evidence:
         return round(grown / tree.TICKS / (now - since), 3)
 
     def _programs(self, family: List[tree.Process]) -> List[str]:
-        """By the program's name or that of the script it runs."""
+        """Those that fit a known name (or a pattern like `*Foam`), by the program's name or that of the script it runs."""
         if not self._solvers:
             return []
         running = {os.path.basename(word) for one in family for word in tree.words(one.pid)[:2]}
-        running.update(tree.name(one.pid) for one in family)
-        return [name for name in self._solvers if name in running or name[:15] in running]
+        return sorted(name for name in running if any(fnmatchcase(name, solver) for solver in self._solvers))[:20]
 
     def _input_at(self) -> Optional[float]:
         moments = [moment for moment in (self._relay.input_at, self._kernels_used()) if moment]

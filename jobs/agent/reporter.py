@@ -188,6 +188,8 @@ class Reporter:
             self._link.stop(orders.wish == FORCE, orders.grace)
         if self._logs:
             self._logs.wake()
+        if self._workstation:
+            self._workstation.orders_changed()
         self._link.news.ring()
 
     def _may_end(self) -> bool:

@@ -17,6 +17,7 @@ from .wire import Portal
 
 SUSPEND = "suspend"
 _LOOK = 0.02  # seconds between looks for the session's socket
+_FIRST_PAUSE = 0.5  # seconds until a copy that came to nothing is made again
 _AGAIN = 10.0  # seconds until a refusal is put to the portal once more
 Wait = Callable[..., None]
 
@@ -41,6 +42,11 @@ class Workstation:
         self._said = ""
         self._log = log
 
+    def orders_changed(self) -> None:
+        """A wish that was refused and taken back may be uttered again at once."""
+        if self._orders.wish == RUN:
+            self._refused = None
+
     def tell_ready(self) -> None:
         """A thread's life: says once that the session's service answers. Raises Released."""
         service = SERVICE.get(self._kind, self._kind)
@@ -62,6 +68,7 @@ class Workstation:
 
     def save(self, wait: Wait) -> Dict[str, int]:
         """The last copy, once nothing runs any more; tried until it is whole or given up. Raises Released."""
+        pause = _FIRST_PAUSE
         while not self._given_up():
             last = self._copies.last()
             if last and last["final"]:
@@ -73,9 +80,11 @@ class Workstation:
                 break
             except NoRoom as error:
                 self._say_unsaved(str(error))
+                pause = _AGAIN
             except Failed as error:
                 self._log("last copy: %s" % error)
-            wait(self._given_up, _AGAIN)
+            wait(self._given_up, pause)
+            pause = min(2 * pause, _AGAIN)
         return {"files": 0, "bytes": 0, "skipped": 0, "failed": 0}
 
     def _prepare_end(self, end: Callable[[], None]) -> None:
@@ -110,8 +119,6 @@ class Workstation:
     def _asked(self) -> bool:
         """Whether the session is to end and that was not refused just now."""
         wish = self._orders.wish
-        if wish == RUN:
-            self._refused = None
         if wish in (RUN, FORCE):
             return False
         return wish != self._refused or time.monotonic() >= self._again_at

@@ -19,11 +19,14 @@ import termios
 import time
 from typing import Any, Dict, List
 
-from .main import Settings, say
+from .. import sandbox, tree
+from .main import Settings
 
 SOCKET = "terminal.sock"
 SCREEN = 256 << 10  # bytes of output that a new viewer gets
 TYPED, RESIZE = 0, 1
+SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "fish", "csh", "tcsh")
+_ALONE = 0.1  # seconds that only shells are left: one of them may be at work on its own end
 _QUEUE, _LAG = 256 << 10, 4 << 20  # bytes for a viewer: at which all wait, at which it is let go
 _LONGEST = 1 << 20  # bytes of one frame
 _QUESTIONS = re.compile(rb"\x1b\[[?>=]?[0-9;]*[cn]|\x1b\][0-9]+;\?(?:\x07|\x1b\\)|\x1b\[\?[0-9;]*\$p|\x05")  # a screen must not ask again
@@ -95,8 +98,10 @@ class Terminal:
         for fd in (out, wake):
             os.set_blocking(fd, False)
         signal.set_wakeup_fd(wake)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._asked)
+        sandbox.become_subreaper()  # so that at the end it can tell what still runs
         self._start()
         while not self._ending:
             self._turn(out)
@@ -138,6 +143,7 @@ class Terminal:
         for fd, event in poll.poll(10000):
             if fd == out:
                 os.read(out, 4096)
+                _bury()
             elif fd == self._listener.fileno():
                 self._welcome()
             elif fd == self._master:
@@ -180,8 +186,7 @@ class Terminal:
     def _shell_ended(self) -> None:
         os.close(self._master)
         self._typed.clear()
-        with contextlib.suppress(OSError):
-            os.waitpid(self._pid, 0)
+        _bury()
         if time.monotonic() - self._began < 1.0:
             time.sleep(1.0)  # one that ends at once
         if not self._ending:
@@ -229,20 +234,32 @@ class Terminal:
             fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", self._size[1], self._size[0], 0, 0))
 
     def _end(self) -> int:
-        """Shells heed no SIGTERM, but the end of their terminal."""
+        """Programs were asked already. Shells heed no SIGTERM, but the end of their terminal, which comes once only they are left."""
+        until = time.monotonic() + max(1.0, self._grace - 3.0)
+        alone_since = time.monotonic()
+        while time.monotonic() < until and time.monotonic() - alone_since < _ALONE:
+            if any(tree.name(one.pid) not in SHELLS for one in _living()):
+                alone_since = time.monotonic()
+            time.sleep(0.02)
         with contextlib.suppress(OSError):
             os.killpg(os.tcgetpgrp(self._master), signal.SIGHUP)
         with contextlib.suppress(OSError):
             os.close(self._master)
-        until = time.monotonic() + max(1.0, self._grace - 3.0)
-        while time.monotonic() < until:
-            with contextlib.suppress(ChildProcessError):
-                if os.waitpid(self._pid, os.WNOHANG)[0] == 0:
-                    time.sleep(0.02)
-                    continue
-            return 0
-        say("the shell did not end")
+        while _living() and time.monotonic() < until:
+            time.sleep(0.02)
         return 0
+
+
+def _living() -> List[tree.Process]:
+    """All that descends from here."""
+    _bury()
+    return [one for one in tree.descendants(os.getpid()) if one.alive]
+
+
+def _bury() -> None:
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def screen(output: bytes) -> bytes:

@@ -1,6 +1,7 @@
 """A portal for workstations' agents: keeps copies of homes, and is the other end of the relay (judged by `websockets`)."""
 
 import base64
+import contextlib
 import hashlib
 import json
 import struct
@@ -183,10 +184,8 @@ class Relay:
 
     def cut(self):
         self.living = False
-        try:
+        with contextlib.suppress(OSError):
             self.connection.shutdown(2)
-        except OSError:
-            pass
         for stream in self.streams.values():
             with stream.news:
                 stream.closed, stream.reason = True, stream.reason or "cut"

@@ -1,0 +1,229 @@
+"""Homes as archives: everything comes back as it was, whatever it is called; nothing hostile gets out of its folder."""
+
+import contextlib
+import hashlib
+import io
+import os
+import resource
+import socket
+import stat
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from jobs.agent import home, restore
+from jobs.agent.config import parse
+
+UID = 54330
+as_root = pytest.mark.skipif(os.getuid() != 0, reason="needs root to become another user")
+
+
+def nothing():
+    """No reason to stop."""
+
+
+def config_of(folder, **extra):
+    (folder / "work").mkdir(parents=True, exist_ok=True)
+    raw = {"portal": "http://x", "token": "t-1", "secret": "s", "folder": str(folder), "workdir": str(folder / "work"), **extra}
+    return parse(raw)
+
+
+@pytest.fixture
+def config(tmp_path):
+    return config_of(tmp_path / "one")
+
+
+def saved(config):
+    """(archive's bytes, the Archive)."""
+    archive = home.Archive(config, nothing)
+    data = b"".join(archive.pieces())
+    assert len(data) % tarfile.RECORDSIZE == 0
+    assert len(data) <= home.measure(config, nothing).size + tarfile.RECORDSIZE
+    return data, archive
+
+
+def restored(data, tmp_path, name="two", **extra):
+    config = config_of(tmp_path / name, **extra)
+    (tmp_path / "archive.tar").write_bytes(data)
+    if config.run_as:
+        os.chown(config.workdir, *config.run_as)
+    restore.restore(config, str(tmp_path / "archive.tar"))
+    return config
+
+
+def looked(path):
+    """All that is kept of a home."""
+    found, inodes = {}, {}
+    for above, folders, files in os.walk(os.fsencode(path)):
+        for name in folders + files:
+            full = os.path.join(above, name)
+            status = os.lstat(full)
+            facts = [stat.S_IFMT(status.st_mode), stat.S_IMODE(status.st_mode), status.st_mtime_ns]
+            if stat.S_ISLNK(status.st_mode):
+                facts.append(os.readlink(full))
+            elif stat.S_ISREG(status.st_mode):
+                facts.append(hashlib.sha256(Path(os.fsdecode(full)).read_bytes()).hexdigest())
+                facts.append(inodes.setdefault(status.st_ino, len(inodes)) if status.st_nlink > 1 else None)
+            found[os.path.relpath(full, os.fsencode(path))] = tuple(facts)
+    return found
+
+
+def fill(work):
+    (work / "deep" / ("d" * 120) / ("e" * 120)).mkdir(parents=True)
+    (work / "deep" / ("d" * 120) / ("e" * 120) / ("f" * 200)).write_text("long")
+    (work / "empty folder").mkdir(mode=0o711)
+    (work / "empty file").touch()
+    (work / "script.sh").write_text("#!/bin/sh\n")
+    (work / "script.sh").chmod(0o4755)
+    (work / "ünïcode 文件").write_text("u")
+    for name in (b"bytes \xff\xfe", b"new\nline", b"-rf *", b"a" * 100, b"b" * 101, b" lead", b"tab\t", b"100%=", b"\xff" * 150):
+        with open(os.path.join(os.fsencode(work), name), "wb") as file:
+            file.write(name * 3)
+    (work / "big").write_bytes(os.urandom(3_000_001))
+    os.link(work / "big", work / "deep" / "second name")
+    os.symlink("/etc/passwd", work / "absolute")
+    os.symlink("../../..", work / "deep" / "out")
+    os.symlink(b"\xfe\xfd" * 60, os.path.join(os.fsencode(work), b"odd link"))
+    os.symlink("nowhere", work / "dangling")
+    (work / "locked").mkdir()
+    (work / "locked" / "inside").write_text("x")
+    (work / "locked").chmod(0o500)
+    for number, path in enumerate((work / "big", work / "locked", work / "empty folder")):
+        os.utime(path, ns=(1, 1_700_000_000_123_456_789 + number))
+    os.utime(work / "empty file", ns=(0, 0))
+    os.utime(work / "script.sh", ns=(0, -5_500_000_000))
+
+
+def test_everything_comes_back_as_it_was(config, tmp_path):
+    fill(tmp_path / "one" / "work")
+    data, archive = saved(config)
+    assert (archive.skipped, archive.changed, archive.files) == ([], 0, len([1 for facts in looked(config.workdir).values() if facts[0] == stat.S_IFREG]))
+    before = looked(config.workdir)
+    two = restored(data, tmp_path)
+    assert looked(two.workdir) == before
+    assert saved(two)[0] == data
+    assert home.measure(two, nothing).mark == home.measure(config, nothing).mark
+
+
+@as_root
+def test_everything_comes_back_to_another_user(config, tmp_path):
+    fill(tmp_path / "one" / "work")
+    for path in (tmp_path, *tmp_path.parents):
+        with contextlib.suppress(OSError):
+            path.chmod(path.stat().st_mode | 0o011)
+    two = restored(saved(config)[0], tmp_path, run_as={"uid": UID, "gid": UID})
+    assert looked(two.workdir) == looked(config.workdir)
+    assert {os.lstat(os.path.join(above, name)).st_uid for above, folders, files in os.walk(two.workdir) for name in folders + files} == {UID}
+
+
+def test_other_programs_read_the_archive(config, tmp_path):
+    fill(tmp_path / "one" / "work")
+    data, _ = saved(config)
+    (tmp_path / "out").mkdir()
+    subprocess.run(["tar", "-xf", "-", "-C", str(tmp_path / "out")], input=data, check=True, capture_output=True)
+    before, after = looked(config.workdir), looked(tmp_path / "out")
+    assert before.keys() == after.keys()
+    assert {name: facts[3:] for name, facts in before.items()} == {name: facts[3:] for name, facts in after.items()}
+
+
+def test_what_no_archive_can_hold_is_named(config, tmp_path):
+    work = tmp_path / "one" / "work"
+    os.mkfifo(work / "fifo")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(work / "sock"))
+    (work / "kept").touch()
+    data, archive = saved(config)
+    assert sorted(archive.skipped) == [("fifo", "a fifo"), ("sock", "a socket")]
+    assert looked(restored(data, tmp_path).workdir).keys() == {b"kept"}
+
+
+def test_a_file_that_changes_meanwhile_keeps_the_archive_whole(config, tmp_path):
+    work = tmp_path / "one" / "work"
+    for name in "abc":
+        (work / name).write_bytes(b"x" * 3_000_000)
+    archive = home.Archive(config, nothing)
+    pieces = []
+    for piece in archive.pieces():
+        pieces.append(piece)
+        if len(pieces) == 2:  # in the middle of the first file
+            os.truncate(work / "a", 1_500_000)
+            with open(work / "b", "ab") as file:
+                file.write(b"y" * 10)
+            (work / "c").unlink()
+    assert archive.changed == 1
+    two = restored(b"".join(pieces), tmp_path)
+    kept = {name: size for name in "ab" if (size := os.path.getsize(os.path.join(two.workdir, name)))}
+    assert kept == {"a": 3_000_000, "b": 3_000_010}
+
+
+def test_the_mark_changes_with_the_home(config, tmp_path):
+    work = tmp_path / "one" / "work"
+    (work / "a").write_text("1")
+    seen = [home.measure(config, nothing).mark]
+    assert home.measure(config, nothing).mark == seen[0]
+    for change in (lambda: (work / "a").chmod(0o600), lambda: (work / "b").mkdir(), lambda: os.symlink("x", work / "l"), lambda: os.utime(work / "a", ns=(5, 5))):
+        change()
+        seen.append(home.measure(config, nothing).mark)
+    assert len(set(seen)) == len(seen)
+
+
+def hostile(*members):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for name, kind, link, data in members:
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname, info.size = kind, link, len(data)
+            tar.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        [("../escaped", tarfile.REGTYPE, "", b"x")],
+        [("/tmp/escaped-headrace", tarfile.REGTYPE, "", b"x")],
+        [("link", tarfile.SYMTYPE, "..", b""), ("link/escaped", tarfile.REGTYPE, "", b"x")],
+        [("hard", tarfile.LNKTYPE, "/etc/passwd", b"")],
+        [("hard", tarfile.LNKTYPE, "../archive.tar", b"")],
+        [("pipe", tarfile.FIFOTYPE, "", b"")],
+        [("null", tarfile.CHRTYPE, "", b"")],
+    ],
+)
+def test_a_hostile_archive_stays_inside(members, tmp_path):
+    with pytest.raises(restore.Broken):
+        restored(hostile(*members), tmp_path)
+    assert not (tmp_path / "two" / "escaped").exists()
+    assert not os.path.exists("/tmp/escaped-headrace")
+
+
+def test_half_an_unpacked_home_is_replaced(config, tmp_path):
+    fill(tmp_path / "one" / "work")
+    data, _ = saved(config)
+    left = tmp_path / "two" / "work" / "left" / "locked"
+    left.mkdir(parents=True)
+    (left / "file").touch()
+    left.chmod(0o000)
+    assert looked(restored(data, tmp_path).workdir) == looked(config.workdir)
+
+
+def test_a_broken_archive_says_so(config, tmp_path):
+    (tmp_path / "one" / "work" / "a").write_bytes(b"x" * 100_000)
+    data, _ = saved(config)
+    with pytest.raises(restore.Broken, match="ends early|unexpected end"):
+        restored(data[:50_000], tmp_path)
+
+
+def test_memory_stays_flat_with_very_many_files(config, tmp_path):
+    for number in range(200):
+        folder = tmp_path / "one" / "work" / f"folder {number}"
+        folder.mkdir()
+        for other in range(50):
+            (folder / f"file {other}").write_bytes(b"x" * 2000)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    archive = home.Archive(config, nothing)
+    size = sum(len(piece) for piece in archive.pieces())
+    assert archive.files == 10_000
+    assert size > 20_000_000
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 5_000  # KB
