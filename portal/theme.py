@@ -12,12 +12,16 @@ GROUPS = {
     "People": [("People", "auth_user", "person"), ("Projects", "jobs_project", "groups"), ("Failed sign-ins", "portal_signintry", "lock")],
     "Catalogue": [
         ("Coretypes", "jobs_coretype", "memory"), ("Regions", "jobs_region", "location_on"), ("Software", "jobs_software", "apps"),
+        ("Kinds of workstations", "jobs_workstationkind", "desktop_windows"),
     ],
     "Money": [
         ("Budgets", "jobs_budget", "account_balance_wallet"), ("Holds", "jobs_hold", "lock_clock"),
         ("Charges", "jobs_charge", "receipt_long"),
     ],
-    "Work": [("Workloads", "jobs_workload", "work"), ("Clusters", "jobs_cluster", "dns"), ("Files", "jobs_storedfile", "description")],
+    "Work": [
+        ("Workloads", "jobs_workload", "work"), ("Clusters", "jobs_cluster", "dns"), ("Files", "jobs_storedfile", "description"),
+        ("Copies of homes", "jobs_homecopy", "home_storage"),
+    ],
     "Watch": [
         ("Unknown machines", "jobs_stray", "help"), ("Events", "jobs_event", "timeline"), ("Audit log", "jobs_auditentry", "fact_check"),
     ],

@@ -13,9 +13,9 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from . import catalogue, money, people, work
+from . import catalogue, money, people, work, workstations
 
-__all__ = ["catalogue", "money", "people", "work"]
+__all__ = ["catalogue", "money", "people", "work", "workstations"]
 
 
 def login(request: HttpRequest, extra_context: object = None) -> HttpResponse:

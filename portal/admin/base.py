@@ -80,7 +80,7 @@ def changes(form: forms.ModelForm) -> dict[str, list[str]]:
 
 
 def job_link(work: Workload | None, word: str = "") -> str:
-    return format_html('<a href="/jobs/{}/">{}</a>', work.public_id, word or work.name) if work else ""
+    return format_html('<a href="/{}s/{}/">{}</a>', work.kind, work.public_id, word or work.name) if work else ""
 
 
 def wake(waiting: QuerySet[Workload]) -> None:

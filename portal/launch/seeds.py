@@ -16,7 +16,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from jobs.models import Coretype, Installation, Look, Region, Software, SoftwareVersion
+from jobs.models import Coretype, Installation, Look, Region, Software, SoftwareVersion, WorkstationKind
 
 ADMIN = "admin"
 PRICE = Decimal("0.05")
@@ -25,11 +25,14 @@ CATALOGUE = settings.BASE_DIR / "jobs" / "catalogue.yaml"
 
 @transaction.atomic
 def sow() -> None:
-    """Software from the catalogue file, and this machine as the coretype `local` in the region `here`; what it has of the
-    software is looked at again, since somebody may have installed some."""
+    """Software and kinds of workstations from the catalogue file, and this machine as the coretype `local` in the region
+    `here`; what it has of the software is looked at again, since somebody may have installed some."""
     Installation.code_of_this()
-    for order, entry in enumerate(yaml.safe_load(CATALOGUE.read_text(encoding="utf-8"))["software"]):
+    catalogue = yaml.safe_load(CATALOGUE.read_text(encoding="utf-8"))
+    for order, entry in enumerate(catalogue["software"]):
         _software(dict(entry), order)
+    for order, entry in enumerate(catalogue["workstations"]):
+        WorkstationKind.objects.get_or_create(code=entry["code"], defaults={"order": order, **entry})
     _this_machine()
 
 
@@ -62,8 +65,15 @@ def _this_machine() -> None:
     region, _ = Region.objects.get_or_create(code="here", defaults={"name": "Here"})
     cores = settings.BACKENDS.get("local", {}).get("OPTIONS", {}).get("cores") or len(os.sched_getaffinity(0))
     known = {
-        "name": "Local", "region": region, "backend": "local", "cores": cores, "memory": memory(), "max_nodes": cores,
-        "price": PRICE, "processor": processor(), "order": 0,
+        "name": "Local",
+        "region": region,
+        "backend": "local",
+        "cores": cores,
+        "memory": memory(),
+        "max_nodes": cores,
+        "price": PRICE,
+        "processor": processor(),
+        "order": 0,
     }
     if "local" in settings.BACKENDS:
         Coretype.objects.get_or_create(code="local", defaults=known)

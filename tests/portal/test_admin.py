@@ -9,12 +9,12 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from jobs import lifecycle
-from jobs.models import AuditEntry, Budget, Charge, Coretype, Event, Hold, Membership, Project, Software, Stray, Workload
+from jobs.models import AuditEntry, Budget, Charge, Coretype, Event, Hold, Membership, Project, Software, Stray, Workload, WorkstationKind
 from portal.models import SignInTry
 
 pytestmark = pytest.mark.django_db
 
-LOOK_ONLY = ["auditentry", "charge", "cluster", "event", "hold", "storedfile", "workload"]
+LOOK_ONLY = ["auditentry", "charge", "cluster", "event", "hold", "homecopy", "storedfile", "workload"]
 
 
 @pytest.fixture
@@ -185,6 +185,20 @@ def test_software_is_edited_with_its_versions(signed):
     assert list(Software.objects.get().versions.values_list("code", "name")) == [("2", "2"), ("1", "1.1")]
     assert AuditEntry.objects.get().detail["values"]["grace"] == ["60", "90"]
     assert "software version" in str(AuditEntry.objects.get().detail["message"])
+
+
+def test_a_kind_of_workstation_with_its_rules(signed):
+    form = {"name": "Mesh desk", "code": "mesh", "description": "", "active": "on", "order": 1, "session": "desktop", "software": "Gmsh", "start": "",
+            "save_command": "", "grace": 15, "home_limit": 1 << 30, "copy_every": 600, "idle_after": 3600, "idle_warnings": "[600, 60]",
+            "keep_limit": 7200, "suspended_days": 0, "suspended_warnings": "[7, 1]", "max_life": 0}
+    assert signed.post("/admin/jobs/workstationkind/add/", form).status_code == 302
+    kind = WorkstationKind.objects.get(code="mesh")
+    assert (kind.idle_warnings, kind.suspended_rule) == ([600, 60], None)
+    address = f"/admin/jobs/workstationkind/{kind.pk}/change/"
+    assert signed.post(address, {**form, "suspended_days": 30}).status_code == 302
+    assert WorkstationKind.objects.get(code="mesh").suspended_rule is not None
+    for wrong in ({"idle_warnings": "[-1]"}, {"idle_warnings": '"soon"'}, {"idle_after": 5}, {"session": "nothing"}, {"copy_every": 1}):
+        assert signed.post(address, {**form, **wrong}).status_code == 200
 
 
 # --- people -----------------------------------------------------------------------------------------------------------
