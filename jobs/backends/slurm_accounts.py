@@ -76,8 +76,8 @@ class Accounts:
 
 
 def behind_sudo(account: str, program: str, words: Sequence[str], config: str) -> list[str]:
-    """The command line for that account: `program` is the absolute path that sudo's rule names."""
-    return ["sudo", "-n", "-u", account, "--", *([f"SLURM_CONF={config}"] if config else []), program, *words]
+    """The command line for that account: `program` is the absolute path that sudo's rule names. A variable needs its SETENV."""
+    return ["sudo", "-n", "-u", account, *([f"SLURM_CONF={config}"] if config else []), program, *words]
 
 
 def sudo_trouble(complaint: str, account: str) -> str:

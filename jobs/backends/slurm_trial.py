@@ -28,7 +28,7 @@ EXITS = OF_JOBS | {
     127: "The nodes have no such Python (option python)",
 }
 """Exit codes of a trial, and what they mean."""
-GOOD = "The node took a job, has a Python that will do, can write the folder for jobs and reaches the portal."
+GOOD = "A node took the job, has a Python that will do, can write the folder for jobs and reaches the portal."
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ def _figures(found: dict[str, Any]) -> list[tuple[str, str]]:
     accounting = {True: "kept", False: "none", None: "not known"}[found["accounting"]]
     partitions = len({kind["partition"] for kind in kinds})
     return [
-        ("Version", found["version"].removeprefix("slurm ").strip() or "not known"),
+        ("Version", found["version"].rpartition(" ")[2] or "not known"),
         ("Cluster", found["cluster"] or "not known"),
         ("Nodes", f"{plural(nodes, 'node')}, {plural(cores, 'core')} in {plural(partitions, 'partition')}"),
         ("Accounting", accounting),
