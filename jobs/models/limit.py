@@ -10,6 +10,18 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
 
+from .roles import sees_all
+
+
+class LimitQuerySet(models.QuerySet["Limit"]):
+    def concerning(self, user: Any) -> LimitQuerySet:
+        """Those for everybody, for this person and for their projects; all of them for admins and auditors."""
+        found = self.select_related("member", "project", "coretype")
+        if sees_all(user):
+            return found
+        own = Q(member=user) | Q(project__memberships__user=user) | Q(member__isnull=True, project__isnull=True)
+        return found.filter(own).distinct()
+
 
 class Limit(models.Model):
     """Most jobs and most cores at once. With `member` or `project` it is for that one, in place of the one for each of them."""
@@ -25,6 +37,8 @@ class Limit(models.Model):
     most_jobs = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
     most_cores = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
     key = models.CharField(max_length=80, unique=True, editable=False, help_text="For whom and where: one limit for each")
+
+    objects = LimitQuerySet.as_manager()
 
     class Meta:
         ordering = ["per", "pk"]

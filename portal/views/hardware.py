@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from jobs import hardware
-from jobs.models import AuditEntry, Stray
+from jobs.models import AuditEntry, Limit, Stray
 from jobs.models.roles import is_admin, sees_all
 from portal.presenters import hardware as shown
 from portal.presenters import installed
@@ -34,6 +34,7 @@ def page(request: HttpRequest) -> HttpResponse:
         return render(request, "hardware/_now.html", context)
     context |= {"about": hardware.about(), "strays": hardware.strays() if admin else []}
     context |= {"shelves": (shelves := installed.shelves()), "waits": installed.waits(shelves)}
+    context["limits"] = Limit.objects.concerning(request.user)
     return render(request, "hardware/hardware.html", context)
 
 

@@ -37,6 +37,7 @@ ROLES_OF_MONEY_AND_HARDWARE = {
     *("audit", "audit-csv", "budget-adjust", "budget-close", "budget-csv", "budget-edit", "budget-new", "budget-spend", "budgets-all"),
     *("cluster-release", "coretype", "coretype-delete", "coretype-look", "coretype-new", "coretype-offer", "coretypes", "hardware-export"),
     *("hardware-slurm", "hardware-slurm-look", "hardware-slurm-give-up", "hardware-accounts", "hardware-account-remove"),
+    *("limits", "limit", "limit-new", "limit-delete"),
     *("hardware-import", "region", "region-new", "budget-unpaid"),
 }
 """Leads, admins and auditors differ here: test_roles.py has their matrix."""

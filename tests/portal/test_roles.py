@@ -7,7 +7,7 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import Group
 from django.urls import reverse
 
-from jobs.models import AuditEntry, Budget, Coretype, Membership, Workload
+from jobs.models import AuditEntry, Budget, Coretype, Limit, Membership, Workload
 from portal.presenters import audit
 
 pytestmark = pytest.mark.django_db
@@ -32,6 +32,10 @@ LOOKS = {  # name of the view: what each of ROLES gets
     "hardware-import": (403, 403, 200, 403, 403, 302),
     "hardware-slurm": (403, 403, 200, 403, 403, 302),
     "hardware-accounts": (403, 403, 200, 403, 403, 302),
+    "limits": (403, 403, 200, 200, 403, 302),
+    "limit": (403, 403, 200, 403, 403, 302),
+    "limit-new": (403, 403, 200, 403, 403, 302),
+    "limit-delete": (403, 403, 200, 403, 403, 302),
     "region-new": (403, 403, 200, 403, 403, 302),
     "audit": (403, 403, 200, 200, 403, 302),
     "audit-csv": (403, 403, 200, 200, 403, 302),
@@ -51,6 +55,9 @@ CHANGES = {
     "coretype-look": (403, 403, 302, 403, 403, 302),
     "coretype-delete": (403, 403, 302, 403, 403, 302),
     "hardware-import": (403, 403, 422, 403, 403, 302),
+    "limit-new": (403, 403, 422, 403, 403, 302),
+    "limit": (403, 403, 422, 403, 403, 302),
+    "limit-delete": (403, 403, 302, 403, 403, 302),
     "hardware-slurm": (403, 403, 200, 403, 403, 302),
     "hardware-slurm-look": (403, 403, 404, 403, 403, 302),
     "hardware-slurm-give-up": (403, 403, 404, 403, 403, 302),
@@ -73,7 +80,10 @@ def world(owner, member, stranger, admin, wing, clock, cloud):
     work = factories.job(owner, project=wing, coretype=kind).workload
     work.submit(owner, clock())
     playing.turn_all(clock, ("queued",))
+    limit = Limit.objects.create(most_jobs=100)
     pages = {
+        "limit": [limit.pk],
+        "limit-delete": [limit.pk],
         "project": [wing.code],
         "coretype": ["basalt"],
         "coretype-offer": ["basalt"],

@@ -44,7 +44,7 @@ def pages(admin, owner, wing, jobs, money):
     code = work.coretype.code
     return [
         *(f"/budget/{money.pk}/", f"/budget/{money.pk}/edit/", f"/budget/{money.pk}/adjust/", f"/budget/{money.pk}/close/", "/budget/all/", "/budget/new/"),
-        *("/hardware/", "/hardware/coretypes/", f"/hardware/coretypes/{code}/edit/", "/hardware/import/", "/hardware/regions/new/", "/audit/"),
+        *("/hardware/", "/hardware/coretypes/", f"/hardware/coretypes/{code}/edit/", "/hardware/import/", "/hardware/limits/", "/hardware/limits/new/", "/hardware/regions/new/", "/audit/"),
         *(f"/jobs/{queued.public_id}/", f"/jobs/{running.public_id}/extend/"),
     ]  # fmt: skip
 
