@@ -68,6 +68,8 @@ class Desktop:
         number = self._read_number(display)
         if not number:
             say("the X server did not come up: %s" % _tail(log))
+            if not _writable("/tmp"):
+                say("it needs a /tmp in which the session may write, which this node's sandbox does not give")
             return False
         self._env["DISPLAY"] = ":" + number
         return True
@@ -155,7 +157,18 @@ def _usable(folder: str) -> bool:
     except OSError:
         return False
     status = os.stat(folder)
-    return bool(status.st_mode & stat.S_ISVTX) and status.st_uid in (0, os.getuid()) and os.access(folder, os.W_OK | os.X_OK)
+    return bool(status.st_mode & stat.S_ISVTX) and status.st_uid in (0, os.getuid()) and _writable(folder)
+
+
+def _writable(folder: str) -> bool:
+    """Tried, since a fence around the process shows in no mode."""
+    path = os.path.join(folder, "headrace-%d" % os.getpid())
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        os.unlink(path)
+    except OSError:
+        return False
+    return True
 
 
 def _read_now(fd: int) -> bytes:

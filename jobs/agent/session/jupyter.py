@@ -4,6 +4,7 @@ The one idea: who may come to the socket was judged by the portal, so the server
 on lies in folders of its user alone.
 """
 import os
+import shlex
 import shutil
 import tempfile
 from typing import Dict, List
@@ -37,18 +38,24 @@ def _words(settings: Settings) -> List[str]:
     if settings.start:
         return ["bash", "-c", settings.start]
     program = shutil.which("jupyter-lab")
-    options = {
+    return [program, *_options(settings)] if program else []
+
+
+def _options(settings: Settings) -> List[str]:
+    """No token: who may come to the socket was judged before. Cross-site requests are still refused by the server."""
+    values = {
         "ServerApp.sock": SOCKET, "ServerApp.sock_mode": "0600", "ServerApp.base_url": settings.base, "ServerApp.root_dir": settings.home,
         "ServerApp.preferred_dir": settings.home, "ServerApp.allow_remote_access": "True", "ServerApp.open_browser": "False",
         "ServerApp.quit_button": "False", "IdentityProvider.token": "", "PasswordIdentityProvider.hashed_password": "",
         "KernelManager.transport": "ipc", "ServerApp.log_level": "WARN", "ServerApp.allow_root": "True",
     }  # fmt: skip
-    return [program] + ["--%s=%s" % option for option in options.items()] if program else []
+    return ["--%s=%s" % pair for pair in values.items()]
 
 
 def _environment(settings: Settings, runtime: str) -> Dict[str, str]:
-    """`SESSION_SOCKET` and `SESSION_BASE` are for commands of a kind that start another server."""
+    """For a kind's own command: where to listen, below which path, and JupyterLab's options."""
     own = {"JUPYTER_RUNTIME_DIR": runtime, "SESSION_SOCKET": os.path.join(settings.folder, SOCKET), "SESSION_BASE": settings.base}
+    own["SESSION_OPTIONS"] = " ".join(map(shlex.quote, _options(settings)))
     return dict(os.environ, **own)
 
 
