@@ -126,7 +126,7 @@ def _charge(use: DiskUse, budgets: Sequence[Budget], end: datetime, now: datetim
 
 
 def _book(use: DiskUse, budget: Budget | None, amount: Decimal, end: datetime, now: datetime, note: str = "") -> None:
-    work = use.workload
+    work, words = use.workload, f"home of {use.size / GIB:.3f} GiB on disk"
     Charge.objects.create(
         kind=Charge.Kind.DISK,
         budget=budget,
@@ -139,7 +139,7 @@ def _book(use: DiskUse, budget: Budget | None, amount: Decimal, end: datetime, n
         start=use.charged_until or use.start,
         end=end,
         made=now,
-        note=note,
+        note=f"{note}; {words}" if note else words,
         left=budget.amount - budget.spent if budget else None,
         owner_id=work.owner_id,
         project_id=work.project_id,

@@ -34,6 +34,7 @@ def _warn(minutes: int, now: datetime) -> int:
 
 def _event(cluster: Cluster, now: datetime) -> Event:
     work, left = cluster.workload, max(1, round((cluster.walltime_until - now).total_seconds() / 60))
-    text = f"{left} min left: at {cluster.walltime_until:%H:%M} UTC it is stopped, its outputs are saved."
+    what = "stopped, its outputs are saved" if work.kind == "job" else "suspended, its home is saved"
+    text = f"{left} min left: at {cluster.walltime_until:%H:%M} UTC it is {what}."
     said = {"before": work.status, "after": work.status, "source": "engine", "reason": "walltime-soon", "detail": text}
     return Event(workload=work, at=now, attempt=work.attempt, **said)

@@ -134,13 +134,15 @@ def forget_unfinished(works: list[Workload]) -> None:
         _drop_unfinished(station)
 
 
-def delete(work: Workload) -> None:
-    """Every copy, with its bytes; the workload is about to be deleted for good."""
-    for copy in HomeCopy.objects.filter(workstation=work.pk):
-        if copy.key:
-            default_storage.delete(copy.key)
-        _part(work.public_id, copy.attempt, copy.code).unlink(missing_ok=True)
-        copy.delete()
+def keys_of(work: Workload) -> list[str]:
+    """Where its copies are in storage."""
+    return list(HomeCopy.objects.filter(workstation=work.pk).exclude(key="").values_list("key", flat=True))
+
+
+def delete(keys: list[str]) -> None:
+    """The bytes of copies whose rows are gone."""
+    for key in keys:
+        default_storage.delete(key)
 
 
 # --- private ----------------------------------------------------------------------------------------------------------

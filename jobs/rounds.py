@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Count
 from django.utils import timezone
 
-from . import backends, ends, engine, gauging, ledger, lifecycle, notices, requests, surveying
+from . import backends, ends, engine, gauging, ledger, lifecycle, notices, requests, surveying, telling
 from .models import Cluster, Installation, Outage, Stray, Turn, Workload, touch
 from .signals import announce
 
@@ -127,6 +127,7 @@ def _turn_budgets(now: datetime) -> None:
         touch(list(Workload.objects.filter(status=lifecycle.QUEUED, gate="budget").values_list("pk", flat=True)[:1000]), now)
     ledger.notice(now)
     notices.send(now)
+    telling.send(now)
     ends.warn(now)
 
 

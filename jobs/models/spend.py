@@ -18,8 +18,8 @@ from django.utils import timezone
 
 from .fields import MoneyField, micros
 
-USED = "use"
-"""Kind of the charges that count: limits, periods and adjustments are not spend."""
+USED = ("use", "disk")
+"""Kinds of the charges that count: limits, periods and adjustments are not spend."""
 AT_ONCE = 100
 """Rows a statement; SQLite takes so many parameters."""
 
@@ -50,7 +50,7 @@ class Spend(models.Model):
         """Add what these charges used, in the transaction that books them. In the order of keys, so that no two deadlock."""
         sums: dict[tuple[Any, ...], Decimal] = defaultdict(Decimal)
         for charge in charges:
-            if charge.kind == USED:
+            if charge.kind in USED:
                 sums[columns_of(charge)] += charge.amount
         rows = sorted(((key_of(columns), *columns, micros(amount)) for columns, amount in sums.items()), key=lambda row: row[0])
         for first in range(0, len(rows), AT_ONCE):

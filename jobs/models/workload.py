@@ -245,7 +245,7 @@ class Workload(models.Model):
         """
         with transaction.atomic():
             row = Workload.objects.select_for_update().get(pk=self.pk)
-            if row.is_active:
+            if row.is_active or row.status == lifecycle.SUSPENDED:
                 raise ValueError("stop it first")
             self.holds.all().delete()
             self.clusters.all().delete()

@@ -102,7 +102,10 @@ class Workstation(models.Model):
     def resume(self, by: Any, now: datetime | None = None) -> str:
         """Back into the queue, for a new cluster with the home as it was saved."""
         self.workload.refresh_from_db()
-        return self.can_resume or self._answer(self.workload.resume(by, now))
+        why = self.can_resume or self._answer(self.workload.resume(by, now))
+        if not why:  # what was warned of while it was suspended says nothing about the time after
+            Workstation.objects.filter(pk=self.pk).update(end_warned=0, end_warned_at=None, keep_until=None, stayed=None)
+        return why
 
     def stop(self, by: Any, force: bool = False, now: datetime | None = None) -> str:
         """End it for good; the home is saved before, unless it is forced. A suspended one ends without being resumed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -117,8 +116,3 @@ class WorkstationKind(models.Model):
 def stricter(before: int, after: int) -> bool:
     """Whether a limit was switched on or shortened; 0 is no limit."""
     return bool(after) and (not before or after < before)
-
-
-def ends_at(begun: datetime, rule_since: datetime | None, limit: timedelta) -> datetime | None:
-    """When a rule of `limit` is over for what began at `begun`: the full time from its switch for what was there before."""
-    return max(begun, rule_since or begun) + limit if limit else None

@@ -86,7 +86,7 @@ def _living(capacities: capacity.Capacities) -> dict[Pool, Living]:
     for pk, kind, nodes, cores, since, walltime, status, economy, wish in rows:
         living = found[capacity.pool_of(kinds[kind], capacities)]
         living.ends.append((until.get(pk) or since + timedelta(seconds=walltime), nodes * cores))
-        if status == lifecycle.STOPPING:
+        if status in (lifecycle.STOPPING, lifecycle.SUSPENDING):
             living.coming += nodes * cores
         elif economy and status in INTERRUPTED and wish == Wish.RUN:
             living.cheap.append((since, nodes * cores, pk))

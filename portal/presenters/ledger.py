@@ -9,7 +9,6 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
-from django.urls import reverse
 from django.utils import timezone
 
 from jobs.models import Budget, Charge, Unit, Workload
@@ -97,7 +96,7 @@ def cells(charge: Charge) -> list[Any]:
 # --- private ----------------------------------------------------------------------------------------------------------
 def _row(budget: Budget, charge: Charge, seen: set[int]) -> Row:
     work = charge.workload
-    href = reverse("job", args=[work.public_id]) if work and work.pk in seen else ""
+    href = f"/{work.kind}s/{work.public_id}/" if work and work.pk in seen else ""
     left = "" if charge.left is None else budgets.exact(budget, charge.left)
     by = who(charge.by) if charge.by else ""
     return Row(charge, charge.label, href, budgets.exact(budget, charge.amount), _how(budget, charge), left, by)

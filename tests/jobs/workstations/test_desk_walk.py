@@ -128,6 +128,7 @@ def test_a_lost_node_without_any_copy_fails(station, clock, cloud):
 
 def gone(station, clock):
     import playing
+
     from jobs import rounds
 
     for _ in range(4):
