@@ -5,6 +5,7 @@ kernel gives to one server only (without that socket, servers that start togethe
 go out by a unix socket in the session's folder; and no program gets to the display without the session's own cookie.
 """
 import os
+import shlex
 import shutil
 import stat
 import struct
@@ -20,6 +21,7 @@ WINDOW_MANAGERS = ("openbox", "xfwm4", "icewm", "fluxbox", "jwm", "matchbox-wind
 TERMINALS = {"xterm": ["-geometry", "100x30+60+60", "-fa", "Monospace", "-fs", "11"], "xfce4-terminal": [], "urxvt": [], "st": []}
 _X_SOCKETS = "/tmp/.X11-unix"
 _RESTARTS = 5  # of the window manager
+_MANAGED, _UNTOLD = 5.0, 0.5  # seconds for the window manager: if it says that it is there, and if it does not
 _UP = 30.0  # seconds for the X server to be up
 _FAMILY_WILD = 0xFFFF  # X11/Xauth.h: an entry for every address
 
@@ -120,8 +122,17 @@ class Desktop:
             say("no window manager is installed on this node, windows can't be moved: apt-get install openbox")
             self._restarts = _RESTARTS
             return
+        ready = os.path.join(self._settings.folder, "managed")
+        words = [manager, "--startup", "touch %s" % shlex.quote(ready)] if manager == "openbox" else [manager]
         with open(self._log, "ab") as output:
-            self._manager = self._program([manager], stdout=output, stderr=output)
+            self._manager = self._program(words, stdout=output, stderr=output)
+        self._await_manager(ready if len(words) > 1 else "")
+
+    def _await_manager(self, ready: str) -> None:
+        """A window that is there before it would not get the keyboard."""
+        until = time.monotonic() + (_MANAGED if ready else _UNTOLD)
+        while time.monotonic() < until and not (ready and os.path.exists(ready)) and self._children.code(self._manager) is None:
+            self._children.wait(0.02)
 
     def _keep_manager(self) -> None:
         if self._manager and self._children.code(self._manager) is not None and self._restarts < _RESTARTS:
