@@ -52,6 +52,8 @@ class CcxLog(Log):
             self._run()["finished"] = number
         elif text.startswith((b"largest residual force", b"average force", b"largest correction")):
             self._force(number, text)
+        elif text[:5] == b"STEP " and text[5:].strip().isdigit():
+            self._run()["step"] = int(text[5:])
         elif text.startswith(b"increment ") and b"attempt" in text:
             self.increment = int(text.split()[1]) if text.split()[1].isdigit() else self.increment
 
@@ -60,14 +62,14 @@ class CcxLog(Log):
 
     def _run(self) -> dict[str, Any]:
         if not self.runs:
-            self.runs.append({"errors": [], "finished": 0, "nan": None, "line": 1})
+            self.runs.append({"errors": [], "finished": 0, "nan": None, "line": 1, "step": 0})
         return self.runs[-1]
 
     def _begin(self, number: int) -> None:
         if self.runs and not self.runs[-1]["finished"] and not self.runs[-1]["errors"]:
             self.overlaps += 1
         if len(self.runs) < 50:
-            self.runs.append({"errors": [], "finished": 0, "nan": None, "line": number})
+            self.runs.append({"errors": [], "finished": 0, "nan": None, "line": number, "step": 0})
 
     def _error(self, number: int, line: bytes) -> None:
         errors = self._run()["errors"]
@@ -177,4 +179,4 @@ def _job(run: Run, job: str, log: CcxLog | None, facts: dict[str, Any] | None) -
     rows = status(run.folder, f"{job}.sta") or status(run.folder, f"{job.split(' ')[0]}.sta")
     frd = results(run.folder, f"{job}.frd")
     seen = Checks(run, job, deck, rows, frd, facts or {}, log.name if log else "")
-    return seen.error() or seen.nan() or seen.short() or seen.unwritten() or seen.too_far() or seen.good()
+    return seen.error() or seen.nan() or seen.short() or seen.idle() or seen.unwritten() or seen.too_far() or seen.good()

@@ -114,6 +114,21 @@ class Checks:
                 )
         return None
 
+    def idle(self) -> Verdict | None:
+        """Steps of the deck that never began: ccx computes a step when it reads its *END STEP, and ends well without one."""
+        began = max(self.facts.get("step", 0), self.rows[-1].step if self.rows else 0)
+        asked = len(self.deck.steps) if self.deck else 0
+        if not self.facts or began >= max(asked, 1) or (not began and self.frd.blocks):
+            return None
+        what = "no step was computed" if not began else f"only {_many(began, 'step')} of {asked} was computed"
+        return bad(
+            self.run,
+            Label.INCOMPLETE,
+            f'CalculiX says "Job finished", but {what}',
+            [*self._finish(), *self.last_row()],
+            "Close every *STEP with *END STEP, and look for a misplaced include.",
+        )
+
     def unwritten(self) -> Verdict | None:
         frd, dat = f"{self.job}.frd", f"{self.job}.dat"
         if self.deck and self.deck.results and not self.run.filled(frd):

@@ -18,6 +18,7 @@ from .live import Live, Log, parse
 from .run import Run, bad, tempered, unseen, worst
 from .sources import Part, logs, parts
 
+_WORLD = re.compile(r"(?:^|/)(?:screen|[^/]*log[^/]*)\.(\d+)$")
 SIGNATURE = re.compile(rb"^LAMMPS \(|^ERROR(?: on proc \d+)?: .*\.cpp:\d+\)", re.M)
 
 
@@ -29,17 +30,28 @@ def judge(folder: Files, ending: Ending, command: str, log: str | None) -> Verdi
     found = [one for one in found if one.starts]
     if not found:
         return unseen(run, "LAMMPS", [*[name for part in run.using(PROGRAM) for name in part.output], *_own_logs(run)])
+    worlds = _worlds(found) if _has_partitions(run) else []
+    if worlds:
+        return tempered(run, worst([verdict for one in worlds for verdict in _each(run, one, [one])]), PROGRAM)
     main = max(found, key=lambda one: (len(one.starts), -found.index(one)))
-    copies = _copies(run, main)
-    if copies:
-        return copies
+    return _copies(run, main) or tempered(run, worst(_each(run, main, found)), PROGRAM)
+
+
+def _worlds(found: list[LmpLog]) -> list[LmpLog]:
+    """Of several runs beside each other, each with a screen and a log of its own, the one that tells more of each."""
+    told: dict[str, LmpLog] = {}
+    for one in found:
+        if match := _WORLD.search(one.name):
+            told[match[1]] = max(told.get(match[1], one), one, key=lambda log: (bool(log.starts[-1]["wall"]), log.count))
+    return list(told.values())
+
+
+def _each(run: Run, main: LmpLog, found: list[LmpLog]) -> list[Verdict]:
+    """A verdict for every start in the log."""
     using = run.using(PROGRAM) or [Part(())]
-    verdicts = []
-    for at, one in enumerate(main.starts):
-        part = using[min(at, len(using) - 1)]
-        seen = Checks(run, _filled_up(one, found, main), main.name, read(folder, *_input(run, part)))
-        verdicts.append(seen.judge())
-    return tempered(run, worst(verdicts), PROGRAM)
+    parts_of = [using[min(at, len(using) - 1)] for at in range(len(main.starts))]
+    decks = [read(run.folder, *_input(run, part)) for part in parts_of]
+    return [Checks(run, _filled_up(one, found, main), main.name, deck).judge() for one, deck in zip(main.starts, decks, strict=True)]
 
 
 def follow(folder: Files | None, command: str) -> Follower:
@@ -65,7 +77,12 @@ def _logged(part: Part) -> list[str]:
 
 
 def _own_logs(run: Run) -> list[str]:
-    return [name for part in run.using(PROGRAM) for name in _logged(part)] or ["log.lammps"]
+    worlds = sorted(name for name in run.names if _WORLD.search(name)) if _has_partitions(run) else []
+    return [*worlds, *([name for part in run.using(PROGRAM) for name in _logged(part)] or ["log.lammps"])]
+
+
+def _has_partitions(run: Run) -> bool:
+    return any({"-partition", "-p"} & set(part.words) for part in run.using(PROGRAM))
 
 
 def _named(part: Part) -> str:

@@ -70,6 +70,8 @@ class LmpLog(Log):
             handler(self, number, shown(text, 400))
         elif text.startswith(b"LAMMPS ("):
             self._begin(number)
+        elif text.startswith(b"Running on ") and b" partitions" in text and self.starts:
+            self.starts.pop()  # only the head above them; each writes a screen and a log of its own
         elif _MULTI.match(line):
             self._step(int(_MULTI.match(line)[1]), number, shown(text))  # type: ignore[index]
         elif line[:1] == b" " and text.endswith((b" atoms", b"processor grid")):

@@ -14,8 +14,9 @@ from ..paths import check_read, spot
 from ..plan import Plan, Step
 from ..solvers import SOLVERS
 from ..tree import resolve
-from . import files, groups, numbers, words
-from .script import Script, read_script
+from . import data as data_files
+from . import files, groups, numbers, sequence, types, words
+from .script import Script, is_known, read_script
 
 _PROGRAM = SOLVERS[2].programs
 _SWITCHES = {"-cite": 1, "-c": 1, "-echo": 1, "-e": 1, "-in": 1, "-i": 1, "-log": 1, "-l": 1, "-screen": 1, "-sc": 1,
@@ -59,7 +60,14 @@ def _script(request: Request, step: Step, script: Script) -> Iterator[Finding]:
     if any(finding.thing in ("binary", "UTF-16") for finding in script.findings):
         return
     yield from words.check(script)
+    data = _data(request, step, script)
     yield from files.check(request, step, script)
+    if data is not None:
+        reads = next(script.of("read_data"))
+        styles = list(script.of("atom_style"))
+        yield from data_files.check(data, styles[0] if len(styles) == 1 else None, len(reads.words) == 1)
+    yield from sequence.check(step, script, _given(step))
+    yield from types.check(script, data)
     yield from numbers.check(request, step, script)
     yield from groups.check(script)
     text = " ".join(command.text for command in script.commands)
@@ -67,6 +75,16 @@ def _script(request: Request, step: Step, script: Script) -> Iterator[Finding]:
                                          r"jump|dynamical_matrix|third_order|server|fix client|mdi|info|group2ndx)\b", text):  # fmt: skip
         yield warning(f"{script.name} has no run or minimize: nothing would be computed.", file=script.name, line=1, thing="run",
                       remedy="Add a run command (is it commented out?).")  # fmt: skip
+
+
+def _data(request: Request, step: Step, script: Script) -> data_files.Data | None:
+    """The only data file of a script, if it is among the inputs as it is."""
+    named = [command.word(0) for command in script.of("read_data")]
+    inside = resolve(step.cwd, named[0]) if len(named) == 1 and step.cwd is not None and is_known(named[0]) else None
+    packed = str(inside).endswith((".gz", ".zst", ".bz2"))
+    return (
+        data_files.read(request.inputs, str(inside)) if inside in step.tree.inputs and inside not in step.tree.made and not packed else None
+    )
 
 
 def _input(step: Step) -> str | None:

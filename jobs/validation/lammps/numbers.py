@@ -94,8 +94,38 @@ def _create_box(command: Command) -> Iterator[Finding]:
         yield _wrong(command, "create_box makes a box for 0 types of atoms", "0", "Give at least 1.")
 
 
+def _fix(command: Command) -> Iterator[Finding]:
+    """Thermostats and barostats: a start, an end and a damping behind each keyword."""
+    style = re.sub(r"/(omp|kk|opt|gpu|intel)$", "", command.word(2))
+    words = command.words[3:]
+    if style in _DAMPED:
+        yield from _short(command, style, words, _DAMPED[style], style)
+    elif re.fullmatch(r"(nvt|npt|nph)(/(sphere|asphere|body|eff))?", style):
+        places = [at for at, word in enumerate(words) if word in _COUPLED and (not at or words[at - 1] != "couple")]
+        named = [words[at] for at in places]
+        needed = {"nvt": ["temp"], "npt": ["temp", "press"], "nph": ["press"]}[style[:3]]
+        have = {"temp" if word == "temp" else "press" for word in named}
+        if all(map(is_known, words)):
+            for missing in (one for one in needed if one not in have):
+                what = "temp Tstart Tstop Tdamp" if missing == "temp" else "iso Pstart Pstop Pdamp"
+                yield _wrong(command, f"fix {style} has no {missing}erature" if missing == "temp" else f"fix {style} has no pressure", style,
+                             f"Add {what}.")  # fmt: skip
+        for at in places:
+            yield from _short(command, style, words[at + 1 :], 3, words[at])
+
+
+def _short(command: Command, style: str, words: tuple[str, ...], count: int, keyword: str) -> Iterator[Finding]:
+    given = words[:count]
+    good = [word for word in given if number(word) is not None or "$" in word or word.startswith("v_")]
+    if len(given) < count or len(good) < count:
+        yield _wrong(command, f"fix {style}: {keyword} wants {count} numbers, there {'is' if len(good) == 1 else 'are'} {len(good)}",
+                     style, "Give start, end and damping time." if count == 3 else "See the fix's own page.")  # fmt: skip
+
+
+_COUPLED = {"temp", "iso", "aniso", "tri", "x", "y", "z", "xy", "xz", "yz"}
+_DAMPED = {"langevin": 4, "temp/berendsen": 3, "temp/csvr": 4, "temp/csld": 4, "temp/rescale": 5, "viscous": 1}
 _JUDGES = {"run": _run, "timestep": _timestep, "dump": _every, "minimize": _minimize, "region": _region, "lattice": _lattice,
-           "mass": _mass, "create_box": _create_box}  # fmt: skip
+           "mass": _mass, "create_box": _create_box, "fix": _fix}  # fmt: skip
 
 
 def _processors(step: Step, command: Command) -> Iterator[Finding]:

@@ -43,6 +43,7 @@ class Script:
     commands: list[Command] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     complete: bool = True
+    whole: bool = True  # every line of it and of what it includes was read, wherever it jumps
     variables: dict[str, str | None] = field(default_factory=dict)
 
     def of(self, *names: str) -> Iterator[Command]:
@@ -77,7 +78,7 @@ class _Reader:
     def file(self, name: str, above: list[str]) -> None:
         if trouble := not_text(self.inputs, name):
             self.script.findings.append(trouble)
-            self.script.complete = False
+            self.script.complete = self.script.whole = False
             return
         if mark := byte_order_mark(self.inputs, name, "older versions of LAMMPS fail on line 1."):
             self.script.findings.append(mark)
@@ -133,8 +134,10 @@ class _Reader:
             self._include(command, above)
         elif command.name in ("jump", "next"):
             self.script.complete = self.script.complete and command.word(0) == "SELF"
+            self.script.whole &= command.name == "next" or command.word(0) in ("SELF", name)
         elif command.name in ("plugin", "python", "kim", "read_restart", "clear"):
             self.script.complete = False
+            self.script.whole &= command.name in ("read_restart", "clear")
 
     def _variable(self, command: Command) -> None:
         name, style, words = command.word(0), command.word(1), command.words[2:]
@@ -170,7 +173,7 @@ class _Reader:
         elif is_known(path) and not self.step.conditional:
             found = check_read(self.step.tree, path, verb="includes", file=command.file, line=command.line, cwd=self.step.cwd)
             self.script.findings += [found] if found else []
-        self.script.complete = False
+        self.script.complete = self.script.whole = False
 
 
 def _without_comment(text: str) -> str:

@@ -38,7 +38,7 @@ _NESTED = re.compile(r"(zcoord|zmatrix|zmt|zmat|system|simulation_cell|brillouin
 _PLAIN = {"geometry", "basis", "scf", "dft", "ecp", "mp2", "tce", "driver", "tddft"}  # none of them stands in another
 _DEPTH = 8
 _KEPT = 50_000  # rows of a table; what stands behind them is passed over up to the next directive
-_NEXT = re.compile(rb"\n[ \t]*(?:end|" + b"|".join(word.encode() for word in sorted({*BLOCKS, *SINGLES, "include"})) + rb")\b", re.I)
+_NEXT = re.compile(rb"\n[ \t]*[A-Za-z]{3}")  # an element has two letters at most
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class _Reader:
                     yield Row(words, name, start)
             pending, start = "", 0
             if table >= _KEPT and scanner.skip_to(_NEXT):
-                self.deck.complete, table = False, 0
+                self.deck.complete = False
         self.deck.complete &= not scanner.cut
         self.deck.cut |= scanner.cut
         self.deck.findings += [zeros_behind(name, scanner.number)] if scanner.zeros else []

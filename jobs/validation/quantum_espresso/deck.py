@@ -19,7 +19,7 @@ CARDS = {"ATOMIC_SPECIES", "ATOMIC_POSITIONS", "K_POINTS", "ADDITIONAL_K_POINTS"
          "ATOMIC_VELOCITIES", "ATOMIC_FORCES", "SOLVENTS", "HUBBARD", "DIPOLE", "ESR", "CLIMBING_IMAGES", "PLOT_WANNIER",
          "REF_CELL_PARAMETERS", "END_POSITIONS", "FIRST_IMAGE", "LAST_IMAGE", "INTERMEDIATE_IMAGE", "END_PATH_INPUT", "TOTAL_CHARGE", "COLLECTIVE_VARS", "AUTOPILOT", "KSOUT", "NEB_POSITIONS"}  # fmt: skip
 _KEPT = 50_000  # rows of a card; what stands behind them is passed over up to the next card
-_NEXT_CARD = re.compile(rb"\n[ \t]*(?:[&$]|" + b"|".join(card.encode() for card in sorted(CARDS)) + rb")", re.I)
+_NEXT_CARD = re.compile(rb"\n[ \t]*(?:[&$]|[A-Za-z]{4}|[Kk]_|[Ee][Ss][Rr])")  # a label of an atom is shorter than a card's name
 _PAIR = re.compile(
     r"\s*([A-Za-z]\w*)\s*(\([^)]*\))?\s*=\s*('(?:[^']|'')*'|\"[^\"]*\"|[^,=!]*?)\s*(?=,|$|!|\s[A-Za-z]\w*\s*(?:\([^)]*\))?\s*=)"
 )
