@@ -31,7 +31,7 @@ class StageTime:
 
 def stage_times(workload: Workload) -> list[StageTime]:
     """The stays of the current attempt, in order, from the events."""
-    return _stays(list(workload.events.filter(attempt=workload.attempt).exclude(after="").order_by("pk")))
+    return _stays([event for event in workload.events.all() if event.attempt == workload.attempt and event.after])
 
 
 def _stays(events: Sequence[Event]) -> list[StageTime]:

@@ -16,8 +16,9 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet, Sum
+from django.db.models import F, Q, QuerySet
 
+from . import lifecycle
 from .books import AHEAD, STEP, ZERO, Books, due, money, rate, seconds_between
 from .disks import begin_disk, disk_rate, disk_spent, meter_disks
 from .granting import Refused, adjust, begin_periods, notice, opened, period_key, schedule, set_limit
@@ -30,6 +31,10 @@ __all__ = [
     "end_of_billing", "everybody_runs_unpaid", "first_hour", "may_run_unpaid", "meter", "meter_disks", "moment_of", "nobody_pays",
     "notice", "opened", "period_key", "rate", "release_holds", "schedule", "set_limit", "settle", "short_of", "why_unusable",
 ]  # fmt: skip
+
+
+FREE = {lifecycle.DRAFT, lifecycle.QUEUED, lifecycle.COMPLETED, lifecycle.FAILED, lifecycle.STOPPED}
+"""Statuses in which nothing is held."""
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -60,11 +65,17 @@ def cost(workload: Workload, now: datetime) -> Cost:
         spent, settled = spent + disk, settled + disk - running
     current = next((cluster for cluster in clusters if cluster.attempt == workload.attempt), None)
     hourly = rounded((current.price if current else workload.price) * workload.total_cores)
-    held = workload.holds.filter(released__isnull=True, budget__unit=Unit.MONEY).aggregate(sum=Sum("amount"))["sum"] or ZERO
+    held = ZERO if workload.status in FREE else _held(workload)
     end = current.walltime_until if current and not current.settled else None
     rest = workload.walltime if end is None else seconds_between(now, end)
     at_most = spent + due(hourly, rest) if workload.is_active else spent
     return Cost(spent, spent - settled, held, hourly, at_most, end, current.paid_until if current else None)
+
+
+def _held(workload: Workload) -> Decimal:
+    """Money; core-hours are another unit."""
+    open_ones = [hold for hold in workload.holds.all() if hold.released is None]  # of a list they are fetched together
+    return sum((hold.amount for hold in open_ones if hold.budget.unit == Unit.MONEY), ZERO)
 
 
 def _spent(cluster: Cluster, end: datetime | None) -> Decimal:

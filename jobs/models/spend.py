@@ -51,7 +51,7 @@ class Spend(models.Model):
         sums: dict[tuple[Any, ...], Decimal] = defaultdict(Decimal)
         for charge in charges:
             if charge.kind in USED:
-                sums[columns_of(charge)] += charge.amount
+                sums[columns_of(charge)] += Decimal(charge.amount)
         rows = sorted(((key_of(columns), *columns, micros(amount)) for columns, amount in sums.items()), key=lambda row: row[0])
         for first in range(0, len(rows), AT_ONCE):
             _upsert(rows[first : first + AT_ONCE])

@@ -53,7 +53,7 @@ def loaded(workloads: Iterable[Workload]) -> list[JobRow]:
 def with_rows(query: QuerySet[Workload]) -> QuerySet[Workload]:
     """A queryset of workloads with everything that rows show."""
     return query.select_related("job__software__software", "job__checked", "coretype", "project", "owner", "wished_by").prefetch_related(
-        "clusters__nodes", "job__inputs__file"
+        "clusters__nodes", "job__inputs__file", "events", "holds__budget"
     )
 
 

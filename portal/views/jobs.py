@@ -7,23 +7,25 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
-from django.db import connection
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import path, reverse
 from django.views.decorators.http import require_safe
 
 from jobs import lifecycle
-from jobs.models import Project, Software, Workload
-from portal import fragments, words
+from jobs.models import Project, Software, SoftwareVersion, Workload
+from jobs.models.roles import sees_all
+from jobs.models.workload import WorkloadQuerySet
+from portal import fragments
 from portal.presenters import course, files, health, output, rows, settings
 from portal.presenters.facts import Facts
 
 from .access import job_seen
+from .counting import counted
+from .paging import page_of
 
 PAGE = 25
-EXACT = 10_000
 TEMPLATES = {"file": "files"}  # pages that another one's template shows
 VIEWS = {"all": "All", "active": "Active", "mine": "Mine", "archived": "Archived"}
 
@@ -43,9 +45,13 @@ class Asked:
         get = {name: request.GET.get(name, "").replace("\0", "").strip()[:200] for name in ("view", "q", "status", "software", "project")}
         return cls(**{**get, "view": get["view"] if get["view"] in VIEWS else "all"})
 
-    def address(self, **more: Any) -> str:
-        pairs = {**self.__dict__, **more}
-        return "?" + urlencode({name: value for name, value in pairs.items() if value and (name, value) != ("view", "all")})
+    @property
+    def kept(self) -> dict[str, str]:
+        """What goes along in addresses."""
+        return {**self.__dict__, "view": "" if self.view == "all" else self.view}
+
+    def address(self, **more: str) -> str:
+        return "?" + urlencode({name: value for name, value in {**self.kept, **more}.items() if value})
 
     @property
     def filtered(self) -> bool:
@@ -58,22 +64,22 @@ def listing(request: HttpRequest) -> HttpResponse:
     asked = Asked.of(request)
     seen = Workload.objects.visible_to(request.user).filter(kind=Workload.Kind.JOB)
     found = _filtered(seen, asked, request.user)
-    page, newer, older = _page(found, request)
+    page = page_of(rows.with_rows(found), request, PAGE, **asked.kept)
     context = {
-        "rows": rows.loaded(page),
+        "rows": rows.loaded(page.rows),
         "asked": asked,
-        "count": _count(found),
-        "newer": newer and asked.address(after=newer),
-        "older": older and asked.address(before=older),
+        "count": counted(found),
+        "newer": page.newer,
+        "older": page.older,
         "views": _views(asked),
         "statuses": lifecycle.JOB.rows.values(),
         "software": Software.objects.filter(active=True),
-        "projects": Project.objects.filter(workloads__in=seen).distinct(),
-        "ids": ",".join(work.public_id for work in page),
+        "projects": _projects(request.user),
+        "ids": ",".join(work.public_id for work in page.rows),
     }
     if request.htmx and request.htmx.target == "jobs-list":  # type: ignore[attr-defined]
         return render(request, "jobs/_list.html", context)
-    first = not page and asked.view == "all" and not asked.filtered and not seen.exists()
+    first = not page.rows and asked.view == "all" and not asked.filtered and not seen.exists()
     return render(request, "jobs/first.html" if first else "jobs/list.html", context)
 
 
@@ -147,7 +153,7 @@ def _tab(request: HttpRequest, public_id: str, page: str, **more: Any) -> HttpRe
     return render(request, f"jobs/{TEMPLATES.get(page, page)}.html", context)
 
 
-def _filtered(seen: QuerySet[Workload], asked: Asked, user: Any) -> QuerySet[Workload]:
+def _filtered(seen: WorkloadQuerySet, asked: Asked, user: Any) -> WorkloadQuerySet:
     found = seen.filter(archived=asked.view == "archived")
     if asked.view == "active":
         found = found.filter(status__in=lifecycle.ACTIVE_CODES)
@@ -156,48 +162,17 @@ def _filtered(seen: QuerySet[Workload], asked: Asked, user: Any) -> QuerySet[Wor
     if asked.status in lifecycle.JOB:
         found = found.filter(status=asked.status)
     if asked.software:
-        found = found.filter(job__software__software__code=asked.software)
+        versions = SoftwareVersion.objects.filter(software__code=asked.software).values_list("pk", flat=True)
+        found = found.filter(job__software__in=list(versions))
     if asked.project:
-        found = found.filter(project__code=asked.project)
-    if asked.q:
-        found = found.filter(Q(name__icontains=asked.q) | Q(public_id__iexact=asked.q))
-    return found
+        found = found.filter(project__in=list(Project.objects.filter(code=asked.project).values_list("pk", flat=True)))
+    return found.named(asked.q, user) if asked.q else found
 
 
-def _page(found: QuerySet[Workload], request: HttpRequest) -> tuple[list[Workload], str, str]:
-    """A page by key, with the keys of its neighbours: newest first, never by OFFSET."""
-    before, after = (_key(request.GET.get(name, "")) for name in ("before", "after"))
-    query = rows.with_rows(found)
-    if after is not None:
-        page = list(query.filter(pk__gt=after).order_by("pk")[: PAGE + 1])
-        more_newer, page = len(page) > PAGE, page[:PAGE][::-1]
-        return page, str(page[0].pk) if page and more_newer else "", str(page[-1].pk) if page else ""
-    if before is not None:
-        query = query.filter(pk__lt=before)
-    page = list(query.order_by("-pk")[: PAGE + 1])
-    more_older, page = len(page) > PAGE, page[:PAGE]
-    return page, str(page[0].pk) if page and before is not None else "", str(page[-1].pk) if more_older else ""
-
-
-def _key(text: str) -> int | None:
-    return int(text) if text.isdecimal() and len(text) < 19 else None
-
-
-def _count(found: QuerySet[Workload]) -> str:
-    """Exact up to EXACT; above it what the planner expects, where the database has one that says so."""
-    exact = found.order_by()[: EXACT + 1].count()
-    if exact <= EXACT:
-        return words.count(exact)
-    if connection.vendor == "postgresql":
-        plan = found.order_by().values("pk").explain(format="json")
-        return f"about {words.count(_planned(plan))}"
-    return f"over {words.count(EXACT)}"
-
-
-def _planned(plan: str) -> int:
-    import json
-
-    return max(EXACT, int(json.loads(plan)[0]["Plan"]["Plan Rows"]))
+def _projects(user: Any) -> QuerySet[Project]:
+    """Those that have jobs; a person's own, or all for those who see all. No look at each job: there may be a million."""
+    used = Project.objects.filter(Exists(Workload.objects.filter(project=OuterRef("pk"))))
+    return used if sees_all(user) else used.filter(memberships__user=user)
 
 
 def _views(asked: Asked) -> list[tuple[str, str, bool]]:

@@ -18,7 +18,18 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "bench")]
 
 PEOPLE, PROJECTS, KINDS, PROGRAMS = 200, 50, 4, 6
 WORDS = "beam wing plate rotor valve frame hull shell duct blade mast strut crash modal creep fatigue buckling flutter weld gasket".split()
-NAME = f"(ARRAY{WORDS})[1 + i % 20] || '-study-' || i"
+
+
+def draw(many: int, what: str) -> str:
+    """SQL: a number below `many` that depends on `i` alone; other words, other draws."""
+    return f"(abs(hashtextextended(i::text, {sum(map(ord, what))})) % {many})"
+
+
+def one_of(what: str, many: int) -> str:
+    return f"{{{what}}}[1 + {draw(many, what)}]"
+
+
+NAME = f"(ARRAY{WORDS})[1 + {draw(20, 'name')}] || '-study-' || i"
 
 
 def multiply(row: Any, count: int, **columns: str) -> None:
@@ -55,10 +66,12 @@ def world(count: int) -> dict[str, Any]:
     now = timezone.now()
     job = factories.job(people[0], coretype=kinds[0], software=versions[0], status="completed", outcome="completed", reason="exit-0", submitted=now, ended=now)
     work, first = job.workload, Workload.objects.order_by("-pk").values_list("pk", flat=True)[0]
-    status = f"CASE WHEN i > {count} - 500 THEN 'queued' WHEN i > {count} - 1000 THEN 'running' WHEN i % 40 = 0 THEN 'failed' ELSE 'completed' END"
+    over = f"CASE WHEN {draw(40, 'status')} = 0 THEN 'failed' WHEN {draw(90, 'stop')} = 0 THEN 'stopped' ELSE 'completed' END"
+    status = f"CASE WHEN i > {count} - 500 THEN 'queued' WHEN i > {count} - 1000 THEN 'running' ELSE {over} END"
     at = f"now() - ({count} - i) * interval '60 seconds'"
-    columns = {"public_id": "lpad(i::text, 7, 'x')", "name": NAME, "owner_id": f"{pick['p']}[1 + i % {PEOPLE}]", "project_id": f"{pick['q']}[1 + i % {PROJECTS}]"}
-    columns |= {"coretype_id": f"{pick['k']}[1 + (i / 7) % {KINDS}]", "status": status, "archived": "i % 50 = 0", "submitted": at, "made": at, "since": at}
+    columns = {"public_id": "lpad(i::text, 7, 'x')", "name": NAME, "owner_id": one_of("p", PEOPLE), "project_id": one_of("q", PROJECTS)}
+    columns |= {"coretype_id": one_of("k", KINDS), "status": status, "archived": f"{draw(50, 'shelf')} = 0", "submitted": at, "made": at, "since": at}
+    columns = {name: sql.format(**pick) for name, sql in columns.items()}
     Job.objects.filter(pk=job.pk).update(verdict="converged")
     job.refresh_from_db()
     multiply_jobs(job, work, count, first, columns, pick)
@@ -77,7 +90,7 @@ def multiply_jobs(job: Any, work: Any, count: int, first: int, columns: dict[str
     copy.save()
     multiply(copy, count, **columns)
     low = Workload.objects.filter(public_id__startswith="x").order_by("pk").values_list("pk", flat=True)[0] if count < 10**6 else first + 2
-    rare = f"CASE WHEN i % 5000 = 0 THEN {pick['v']}[{PROGRAMS}] ELSE {pick['v']}[1 + i % {PROGRAMS - 1}] END"
+    rare = f"CASE WHEN i % 5000 = 0 THEN {pick['v']}[{PROGRAMS}] ELSE {one_of('v', PROGRAMS - 1).format(**pick)} END"
     multiply(job, count, workload_id=f"i + {low - 1}", software_id=rare)
     Workload.objects.filter(pk=work.pk)._raw_delete("default")
     with connection.cursor() as cursor:

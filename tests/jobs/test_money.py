@@ -1,14 +1,14 @@
 """Money is exact: under concurrency, however time is split, in both units, for lists of budgets."""
 
-import threading
 from datetime import timedelta
 from decimal import Decimal
 
 import factories
 import playing
 import pytest
-from django.db import IntegrityError, connections, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
+from forking import together
 
 from jobs import engine, ledger, lifecycle, rounds
 from jobs.books import due, seconds_between
@@ -30,27 +30,6 @@ def started(clock, **fields):
 pytestmark = pytest.mark.usefixtures("cloud")
 
 
-def race(count: int, call) -> list:
-    """`call(index)` in `count` threads that start together; errors come back as results."""
-    results, gate = [None] * count, threading.Barrier(count)
-
-    def run(index: int) -> None:
-        gate.wait()
-        try:
-            results[index] = call(index)
-        except Exception as error:
-            results[index] = error
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=run, args=(index,)) for index in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
-
-
 @pytest.mark.django_db(transaction=True)
 def test_money_for_exactly_forty_starts_forty_of_a_hundred():
     owner = factories.user()
@@ -59,7 +38,7 @@ def test_money_for_exactly_forty_starts_forty_of_a_hundred():
     kind = factories.coretype(price=Decimal("1"))
     works = [factories.job(owner, project=project, coretype=kind, cores=1).workload for _ in range(100)]
     advance([Change(work, lifecycle.QUEUED, fields={"submitted": timezone.now()}) for work in works], timezone.now())
-    answers = race(4, lambda _: engine.turn(lifecycle.QUEUED))
+    answers = together(4, lambda _: engine.turn(lifecycle.QUEUED))
     assert not [answer for answer in answers if isinstance(answer, Exception)]
     budget.refresh_from_db()
     assert Workload.objects.exclude(status=lifecycle.QUEUED).count() == 40
@@ -70,7 +49,7 @@ def test_money_for_exactly_forty_starts_forty_of_a_hundred():
 @pytest.mark.django_db(transaction=True)
 def test_two_submits_at_once_are_one(owner):
     work = factories.job(owner).workload
-    answers = race(6, lambda _: Workload.objects.get(pk=work.pk).submit(owner))
+    answers = together(6, lambda _: Workload.objects.get(pk=work.pk).submit(owner))
     assert sorted(answers) == [False] * 5 + [True]
     assert work.events.count() == 1
 
@@ -94,7 +73,7 @@ def test_two_budgets_from_two_sides_never_deadlock(clock):
         lambda: ledger.settle({ids[1]: end, ids[2]: end}, end),
         lambda: ledger.meter(reversed(ids), end),
     ]
-    answers = race(len(calls), lambda index: calls[index]())
+    answers = together(len(calls), lambda index: calls[index]())
     assert not [answer for answer in answers if isinstance(answer, Exception)]
     for budget in (member, shared):
         budget.refresh_from_db()

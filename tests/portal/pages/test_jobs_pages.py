@@ -247,11 +247,11 @@ def test_rows_are_rendered_for_those_who_may_see_them(jobs, stranger, member):
 
 @pytest.mark.django_db
 def test_counts_are_exact_up_to_a_limit_and_then_an_estimate(signed, owner, monkeypatch):
-    from portal.views import jobs as views
+    from portal.views import counting
 
     kind = factories.coretype()
     for _ in range(4):
         factories.job(owner, coretype=kind)
-    assert views._count(Workload.objects.visible_to(owner)) == "4"
-    monkeypatch.setattr(views, "EXACT", 3)
-    assert views._count(Workload.objects.visible_to(owner)).startswith(("over 3", "about "))
+    assert counting.counted(Workload.objects.visible_to(owner)) == "4"
+    monkeypatch.setattr(counting, "EXACT", 3)
+    assert counting.counted(Workload.objects.visible_to(owner)).startswith(("over 3", "about "))
