@@ -183,6 +183,12 @@ class Backend(ABC):
         return self.name
 
 
+def cores_of(spec: Spec) -> str:
+    """All of them: 1 core, 8 cores."""
+    cores = spec.nodes * spec.cores
+    return f"{cores} core{'' if cores == 1 else 's'}"
+
+
 def reason_of(why: str) -> str:
     """The reason (a code of the lifecycle's endings) that a failed cluster's `why` names; "" if it is none of its own."""
     return next((reason for words, reason in CAUSES.items() if why.startswith(words)), "")

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from .base import Backend, Capacity, Described, NoCapacity, Refused, Spec, State, TryAgain
+from .base import Backend, Capacity, Described, NoCapacity, Refused, Spec, State, TryAgain, cores_of
 from .fake_store import Cluster, Faults, Folder, Memory, Store
 
 ERRORS = {"try again": TryAgain, "refused": Refused, "no capacity": NoCapacity}
@@ -176,10 +176,10 @@ class Fake(Backend):
         if size is None or token in self._store:
             return None
         if need > size:
-            return Refused(f"{need} cores asked for, {size} exist")
+            return Refused(f"{cores_of(spec)} asked for, {size} exist")
         free = self._free(pool, size, faults)
         if free.free is not None and need > free.free and not free.queues_itself:
-            return NoCapacity(f"{need} cores asked for, {free.free} free")
+            return NoCapacity(f"{cores_of(spec)} asked for, {free.free} free")
         return None
 
     def _tell(self, tokens: Iterable[str]) -> None:

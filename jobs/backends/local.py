@@ -28,7 +28,7 @@ from typing import Any
 from . import local_agents as agents
 from . import local_look
 from . import local_processes as processes
-from .base import Backend, Capacity, Described, NoCapacity, Refused, Spec, State, TryAgain
+from .base import Backend, Capacity, Described, NoCapacity, Refused, Spec, State, TryAgain, cores_of
 from .local_folders import CREATED, MARK, TOKEN, Folders, make, write
 from .local_limits import Limits
 from .local_removal import remove
@@ -167,7 +167,7 @@ class Local(Backend):
         if min(spec.nodes, spec.cores, spec.memory) < 1:
             raise Refused("a cluster has at least one node with a core and memory")
         if spec.nodes * spec.cores > self.cores:
-            raise Refused(f"{spec.nodes * spec.cores} cores asked for, this machine has {self.cores}")
+            raise Refused(f"{cores_of(spec)} asked for, this machine has {self.cores}")
 
     def _create(self, token: str, spec: Spec) -> None:
         folder = self._folders.path(token)
@@ -190,7 +190,7 @@ class Local(Backend):
         with self._folders.lock(".all", self.create_timeout / 4):
             free = self.cores - self._used()
             if spec.nodes * spec.cores > free:
-                raise NoCapacity(f"{spec.nodes * spec.cores} cores asked for, {max(0, free)} free")
+                raise NoCapacity(f"{cores_of(spec)} asked for, {max(0, free)} free")
             new = self._folders.new(token)
             make(new, 0o711)
             write(new / MARK, {"token": token, "time": time.time(), "nodes": spec.nodes, "cores": spec.cores})

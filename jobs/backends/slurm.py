@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from . import slurm_look, slurm_trial
-from .base import Backend, Capacity, Described, Refused, Spec, State, TryAgain
+from .base import Backend, Capacity, Described, Refused, Spec, State, TryAgain, cores_of
 from .local_folders import locked, make
 from .local_removal import remove
 from .slurm_accounts import Accounts
@@ -232,8 +232,7 @@ class Slurm(Backend):
         try:
             self._commands.run(words, self._timeout, text, account)
         except Refused as error:
-            cores = spec.nodes * spec.cores
-            raise Refused(f"{cores} core{'' if cores == 1 else 's'} asked for: {error}") from error
+            raise Refused(f"{cores_of(spec)} asked for: {error}") from error
         except TryAgain:
             if not self._queue.jobs().get(token):
                 raise

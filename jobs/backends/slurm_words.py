@@ -92,7 +92,7 @@ def _waits(job: Job) -> str:
 def _reason(name: str) -> str:
     if name in REASONS:
         return REASONS[name]
-    if name.startswith("ReqNodeNotAvail"):
+    if name.startswith(("ReqNodeNotAvail", "Nodes required for job are")):
         return "nodes that it needs are down or reserved"
     for prefix, whose in (("QOS", "the QOS"), ("Assoc", "the account")):
         if name.startswith(prefix):

@@ -16,10 +16,10 @@ LOST = 5.0  # seconds after which an open request is looked at without news
 
 
 class SlurmSocket(Socket):
-    """/live/hardware/slurm/?backend=slurm"""
+    """/live/hardware/slurm/?backend=slurm&look=3: the look whose finds the page has a form for"""
 
     async def enter(self) -> None:
-        self.name = self.query.get("backend", "")[:40]
+        self.name, self.look = self.query.get("backend", "")[:40], self.query.get("look", "")
         if not await self.may_stay():
             raise Left(NOT_FOUND)
 
@@ -28,11 +28,11 @@ class SlurmSocket(Socket):
 
     async def show(self) -> None:
         async with live.hub.subscribe("hardware") as news:
-            html, open_ = await render(self.name)
+            html, open_ = await render(self.name, self.look)
             await self.send_text(html)
             while await news.next(LOST if open_ else HEARTBEAT) is not None:
                 before = html
-                html, open_ = await render(self.name)
+                html, open_ = await render(self.name, self.look)
                 await self.send_text(html if html != before else NOTHING)
         raise Left(AGAIN)
 
@@ -43,8 +43,9 @@ def may_look(user: object, name: str) -> bool:
 
 
 @in_thread
-def render(name: str) -> tuple[str, bool]:
+def render(name: str, look: str) -> tuple[str, bool]:
     """The fragment, and whether something is still to come."""
     page = shown.page(name)
     waits = page.looking or (page.trial is not None and page.trial.done is None)
-    return render_to_string("hardware/_slurm_now.html", {"page": page, "oob": True}), waits
+    newer = page.found_by is not None and str(page.found_by.pk) != look
+    return render_to_string("hardware/_slurm_now.html", {"page": page, "oob": True, "newer": newer}), waits

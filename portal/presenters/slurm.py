@@ -123,6 +123,6 @@ def _figures(found: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         ("Version", found["version"].rpartition(" ")[2] or "not known"),
         ("Cluster", found["cluster"] or "not known"),
-        ("Nodes", f"{plural(nodes, 'node')}, {plural(cores, 'core')} in {plural(partitions, 'partition')}"),
+        ("Nodes", f"{plural(nodes, 'node')}, {plural(cores, 'core')} in {plural(partitions, 'partition')}" if nodes else "not known"),
         ("Accounting", accounting),
     ]

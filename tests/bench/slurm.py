@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from datetime import datetime
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).resolve().parent)]
@@ -55,36 +57,63 @@ def look(jobs: int, rounds: int) -> None:
 
 
 def through(rounds: int) -> None:
-    """`true` from submit to Completed, and by sbatch --wait on the same daemons."""
+    """`true` from submit to Completed, and by sbatch alone on the same daemons."""
     daemons = slurm_daemons.Daemons((4,))
     try:
         options = {"config": str(daemons.config), "folder": str(daemons.home / "jobs")}
         os.environ |= {"SLURM": "1", "SLURM_OPTIONS": json.dumps(options)}
         submit.JOB["hardware"]["coreType"] = "slurm"
-        with submit.portal(CORETYPE) as (address, token):
+        with submit.portal(CORETYPE, str(daemons.home / "data")) as (address, token):
             submit.one(address, token)
-            pairs = [
-                (submit.one(address, token), timed(lambda: wait_for_one(daemons)), timed(lambda: daemons.ask("srun", "true")))
-                for _ in range(rounds)
-            ]
+            rows = [one_of_each(daemons, address, token) for _ in range(rounds)]
+            parts = parts_of(daemons.home / "data" / "headrace.sqlite3", rounds)
     finally:
         daemons.close()
-    wholes = [whole for (whole, _), _, _ in pairs]
-    print(f"{'`true`, submit to Completed, on Slurm':42}{'median s':>10}{'worst s':>10}")
-    print(f"{'whole':42}{statistics.median(wholes):10.3f}{max(wholes):10.3f}")
-    for stage in submit.STAGES.values():
-        times = [stages.get(stage, 0.0) for (_, stages), _, _ in pairs]
-        print(f"{'  ' + stage:42}{statistics.median(times):10.3f}{max(times):10.3f}")
-    bare = [seconds for _, seconds, _ in pairs]
-    direct = [seconds for _, _, seconds in pairs]
-    print(f"{'sbatch --wait':42}{statistics.median(bare):10.3f}{max(bare):10.3f}")
-    print(f"{'times as long':42}{statistics.median(wholes) / statistics.median(bare):10.2f}")
-    print("(sbatch --wait looks every 2 s whether its job is over; srun true, which is told:", f"{statistics.median(direct):.3f} s)")
+    wholes = [row.pop("whole") for row in rows]
+    show("`true`, submit to Completed, on Slurm", wholes)
+    for name in submit.STAGES.values():
+        show(f"  {name}", [row.get(name, 0.0) for row in rows])
+        if name == "Starting Cluster":
+            for part, times in parts.items():
+                show(f"    {part}", times)
+    references = {name: [row[name] for row in rows] for name in ("sbatch --wait", "sbatch, watched", "srun true")}
+    for name, times in references.items():
+        show(name, times)
+    for name, times in references.items():
+        print(f"{f'times {name}':42}{statistics.median(wholes) / statistics.median(times):10.2f}")
+    print("sbatch --wait looks every 2 s whether its job is over; watched: squeue is asked every 10 ms; srun is told.")
 
 
-def wait_for_one(daemons: slurm_daemons.Daemons) -> None:
-    words = ["sbatch", "--wait", "--output=/dev/null", "--wrap=true"]
-    subprocess.run(words, env=daemons.environment, capture_output=True, check=True, timeout=60)
+def one_of_each(daemons: slurm_daemons.Daemons, address: str, token: str) -> dict[str, float]:
+    whole, stages = submit.one(address, token)
+    waits = timed(lambda: batch(daemons, "--wait"))
+    return {"whole": whole, **stages, "sbatch --wait": waits, "sbatch, watched": timed(lambda: watched(daemons)), "srun true": timed(lambda: daemons.ask("srun", "true"))}
+
+
+def batch(daemons: slurm_daemons.Daemons, *more: str) -> str:
+    words = ["sbatch", "--parsable", "--output=/dev/null", *more, "--wrap=srun true"]
+    return subprocess.run(words, env=daemons.environment, capture_output=True, check=True, timeout=60, text=True).stdout.strip()
+
+
+def watched(daemons: slurm_daemons.Daemons) -> None:
+    """A batch job from sbatch to the moment at which Slurm calls it over."""
+    number = batch(daemons)
+    while daemons.ask("squeue", "-h", "-j", number, "-t", "all", "-o", "%T").strip() != "COMPLETED":
+        time.sleep(0.01)
+
+
+def parts_of(database: Path, rounds: int) -> dict[str, list[float]]:
+    """What Starting Cluster is made of, from the facts of the last clusters."""
+    columns = ["asked", "created", "up", "staged", "went", "started"]
+    names = ["sbatch and the looks around it", "Slurm starts it, Python, hello", "inputs", "go", "the command begins"]
+    with sqlite3.connect(database) as known:
+        rows = known.execute(f"select {', '.join(columns)} from jobs_cluster order by id desc limit {rounds}").fetchall()
+    moments = [[datetime.fromisoformat(value) for value in row] for row in rows if all(row)]
+    return {name: [(row[at + 1] - row[at]).total_seconds() for row in moments] for at, name in enumerate(names)}
+
+
+def show(name: str, times: list[float]) -> None:
+    print(f"{name:42}{statistics.median(times):10.3f}{max(times):10.3f}")
 
 
 def timed(act) -> float:
@@ -100,6 +129,7 @@ def main() -> None:
     if why := slurm_daemons.missing():
         print(f"through the portal: not measured, {why}")
         return
+    print(f"{'':42}{'median s':>10}{'worst s':>10}")
     through(rounds)
 
 

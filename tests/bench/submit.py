@@ -23,9 +23,10 @@ STAGES = {"Queued": "Queued", "Started": "Validating Input", "Validated": "Start
 
 
 @contextmanager
-def portal(code: str = "pass"):
-    """A portal with the admin's token, after some Python inside of it; (address, token)."""
-    with tempfile.TemporaryDirectory(prefix="headrace-bench-") as data:
+def portal(code: str = "pass", folder: str = ""):
+    """A portal with the admin's token, after some Python inside of it; (address, token). It lives in `folder`, if one is given."""
+    with tempfile.TemporaryDirectory(prefix="headrace-bench-") as own:
+        data = folder or own
         environment = {**os.environ, "HEADRACE_DATA": data, "PYTHONUNBUFFERED": "1"}
         command = [sys.executable, str(ROOT / "manage.py"), "up", "--port", "0"]
         up = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
