@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from django.core.asgi import get_asgi_application
-
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
-pages = get_asgi_application()
+
+from portal import handler  # noqa: E402  (needs the name of the settings)
+
+pages = handler.application()
 
 from channels.auth import AuthMiddlewareStack  # noqa: E402  (needs the apps)
 from channels.routing import URLRouter  # noqa: E402

@@ -1,0 +1,99 @@
+"""Pages and API under an ASGI server: Django's handler, each request in one thread from beginning to end.
+
+One idea: Django's own gives every request a new thread, so a new connection to the database, and goes through its middleware
+with a change of thread at each step. Here a request takes one thread of a pool whose threads keep their connections; what it
+answers is sent, and streamed, by the event loop as before. What may take its time (long polls, big uploads) gets a thread
+of its own and leaves no connection behind, so it holds up nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import django
+from asgiref.sync import sync_to_async
+from django.core.exceptions import RequestAborted
+from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.core.signals import request_started
+from django.db import connections
+from django.http import HttpResponseBase
+from django.urls import set_script_prefix
+
+THREADS = 24
+"""Requests at once, and so connections to the database, of one process."""
+PATIENT_THREADS = 256
+BIG = 16 << 20
+"""Bytes of a body that take their time."""
+
+
+class Pages(ASGIHandler):
+    """Raises what Django's own raises; any ASGI server may call it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.quick = ThreadPoolExecutor(THREADS, thread_name_prefix="pages")
+        self.patient = ThreadPoolExecutor(PATIENT_THREADS, thread_name_prefix="patient")
+
+    def load_middleware(self, is_async: bool = False) -> None:
+        """Never as coroutines: a chain of functions changes no thread."""
+        super().load_middleware(is_async=False)
+
+    async def handle(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        try:
+            body = await self.read_body(receive)
+        except RequestAborted:
+            return
+        answering = asyncio.ensure_future(self._answer(scope, body, send))
+        leaving = asyncio.ensure_future(receive())
+        try:
+            await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            leaving.cancel()
+            left = not answering.done() and answering.cancel()
+        with contextlib.suppress(*([asyncio.CancelledError] if left else [])):
+            await answering
+
+    async def _answer(self, scope: dict[str, Any], body: Any, send: Any) -> None:
+        patient = takes_its_time(scope)
+        in_thread = sync_to_async(self._in_thread, thread_sensitive=False, executor=self.patient if patient else self.quick)
+        response = await in_thread(scope, body, patient)
+        try:
+            await self.send_response(response, send)
+        finally:
+            if response.streaming:
+                await asyncio.shield(sync_to_async(_close, thread_sensitive=False, executor=self.quick)(response, body))
+
+    def _in_thread(self, scope: dict[str, Any], body: Any, patient: bool) -> HttpResponseBase:
+        """The answer; what is not streamed is closed already, which gives old connections back."""
+        set_script_prefix(get_script_prefix(scope))
+        request_started.send(sender=self.__class__, scope=scope)
+        request, error = self.create_request(scope, body)
+        response = error if request is None else self.get_response(request)
+        response._handler_class = self.__class__
+        if not response.streaming:
+            _close(response, body)
+        if patient:
+            connections.close_all()
+        return response
+
+
+def application() -> Pages:
+    """For asgi.py, in place of Django's get_asgi_application."""
+    django.setup(set_prefix=False)
+    return Pages()
+
+
+def takes_its_time(scope: dict[str, Any]) -> bool:
+    """Whether a request may hold its thread for long: it waits for more of a log, or brings a big body."""
+    if b"wait=" in scope.get("query_string", b""):
+        return True
+    size = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+    return not size.isdigit() or int(size) > BIG
+
+
+def _close(response: HttpResponseBase, body: Any) -> None:
+    response.close()
+    body.close()
