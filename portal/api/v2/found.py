@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db.models import Prefetch, QuerySet
 from django.http import Http404, HttpRequest
 from ninja.errors import HttpError
@@ -17,20 +19,22 @@ SHOWN = (*OF_WORK.split(), "owner__username", "owner__email", "job__verdict", "j
 
 def listed(request: HttpRequest) -> QuerySet[Workload]:
     """All jobs that the caller may see, with what showing them in short needs and no more."""
+    return in_short(Workload.objects.visible_to(request.user).filter(kind=Workload.Kind.JOB))
+
+
+def in_short(rows: QuerySet[Workload]) -> QuerySet[Workload]:
     clusters = Prefetch("clusters", Cluster.objects.only(*OF_CLUSTER.split()))
-    rows = Workload.objects.visible_to(request.user).filter(kind=Workload.Kind.JOB)
     return rows.select_related("owner", "job__software__software").only(*SHOWN).prefetch_related(clusters)
 
 
-def in_short(request: HttpRequest, public_id: str) -> Workload:
-    """The job with this id, for its statuses. Raises Http404."""
-    return _one(listed(request), public_id)
+def glimpsed(request: HttpRequest, public_id: str) -> Workload:
+    """The job with this id: whose it is and at which version, no more. Raises Http404."""
+    return _one(request, Workload.objects.only("public_id", "owner", "version", "kind"), public_id)
 
 
 def visible(request: HttpRequest, public_id: str) -> Workload:
     """The job with this id, whole. Raises Http404."""
-    rows = Workload.objects.visible_to(request.user).filter(kind=Workload.Kind.JOB)
-    return _one(rows.select_related(*RELATED).prefetch_related("clusters"), public_id)
+    return _one(request, Workload.objects.select_related(*RELATED), public_id)
 
 
 def changeable(request: HttpRequest, public_id: str) -> Workload:
@@ -41,8 +45,10 @@ def changeable(request: HttpRequest, public_id: str) -> Workload:
     return work
 
 
-def _one(rows: QuerySet[Workload], public_id: str) -> Workload:
-    work = rows.filter(public_id=public_id).first()
-    if work is None:
+def _one(request: HttpRequest, rows: QuerySet[Workload], public_id: str) -> Workload:
+    """One's own is found by its id alone; who else may see it, `visible_to` says."""
+    work = next(iter(rows.filter(public_id=public_id, kind=Workload.Kind.JOB)), None)
+    user: Any = request.user
+    if work is None or (work.owner_id != user.pk and not Workload.objects.visible_to(user).filter(pk=work.pk).exists()):
         raise Http404("There is no such job.")
     return work

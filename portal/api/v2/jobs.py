@@ -8,7 +8,7 @@ from typing import Any, Literal
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 from ninja import Body, Query, Router, Status
 from ninja.errors import HttpError
@@ -18,9 +18,9 @@ from jobs.lifecycle import Wish
 from jobs.models import AuditEntry, StoredFile, Workload
 from portal import removal
 
-from . import making, statuses
+from . import kept, making, statuses
 from .auth import address_of
-from .found import changeable, in_short, listed, visible
+from .found import changeable, glimpsed, in_short, listed, visible
 from .moments import when
 from .once import once
 from .paging import Paging, page
@@ -31,6 +31,7 @@ from .showing import short, whole
 
 router = Router(tags=["jobs"])
 AFTER_IT: Any = Body(None)
+histories = kept.Kept()
 
 
 # --- lists ------------------------------------------------------------------------------------------------------------
@@ -82,8 +83,14 @@ def _of_status(rows: QuerySet[Workload], word: str) -> QuerySet[Workload]:
 @router.post("/jobs/", response=answers(JobOut, 403, 422, status=201), summary="Create a draft")
 def create(request: HttpRequest, payload: JobIn) -> Status:
     """With the header `Idempotency-Key` a repeat makes no second job and gets the same answer; with another body 422."""
-    public_id = once(request, "create", lambda: making.make(request.user, payload).public_id)
-    return Status(201, whole(visible(request, public_id), request))
+    made: list[Workload] = []
+
+    def deed() -> str:
+        made.append(making.make(request.user, payload))
+        return made[0].public_id
+
+    public_id = once(request, "create", deed)
+    return Status(201, whole(statuses.has_no_cluster(made[0]) if made else visible(request, public_id), request))
 
 
 @router.get("/jobs/{job_id}/", response=answers(JobOut, 404), summary="One job, whole")
@@ -164,7 +171,7 @@ def submit(request: HttpRequest, job_id: str) -> dict[str, Any]:
 
 
 def _submit(request: HttpRequest, work: Workload) -> str:
-    if work.status == lifecycle.DRAFT and (why := work.coretype.refuses(work.owner, work.job.software.software)):
+    if work.status == lifecycle.DRAFT and (why := making.refused(work.coretype, work.owner, work.job.software.software)):
         raise ValidationError({"jobanalyses.0.hardware.coreType": [why]})
     if work.status == lifecycle.DRAFT and work.submit(request.user):
         AuditEntry.note(request.user, "submit", work, address_of(request), id=work.public_id)
@@ -216,14 +223,22 @@ def share(request: HttpRequest, job_id: str, payload: ShareIn) -> dict[str, Any]
 
 # --- how it stands ----------------------------------------------------------------------------------------------------
 @router.get("/jobs/{job_id}/statuses/", response=answers(Page[StatusOut], 404), summary="History, newest first")
-def history(request: HttpRequest, job_id: str) -> dict[str, Any]:
+def history(request: HttpRequest, job_id: str) -> HttpResponse:
     """Completed is always the last and stands for every end; `outcome` says which one it was."""
-    return given_whole(statuses.of(in_short(request, job_id)))
+    seen = glimpsed(request, job_id)
+    return kept.sent(histories.get((seen.pk, seen.public_id, seen.version), lambda: _history(seen)))
+
+
+def _history(seen: Workload) -> bytes:
+    work = in_short(Workload.objects.filter(pk=seen.pk)).first()
+    if work is None:
+        raise Http404("There is no such job.")
+    return Page[StatusOut].model_validate(given_whole(statuses.of(work))).model_dump_json().encode()
 
 
 @router.get("/jobs/{job_id}/cluster_statuses/", response=answers(Page[ClusterStatus], 404), summary="How its clusters stood, newest first")
 def cluster_history(request: HttpRequest, job_id: str) -> dict[str, Any]:
-    return given_whole(statuses.of_clusters(in_short(request, job_id)))
+    return given_whole(statuses.of_clusters(visible(request, job_id)))
 
 
 @router.get("/jobs/{job_id}/gates/", response=answers(list[GateOut], 404), summary="Why a queued job waits")

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from jobs.models import Coretype, Job, JobInput, Project, Software, SoftwareVersion, StoredFile, Workload
 from portal.forms import choices, names, within
@@ -31,7 +31,7 @@ def make(user: Any, asked: JobIn) -> Workload:
     uses = inputs_of(user, analysis)
     economy = offered(values["coretype"], bool(asked.isLowPriority) or asked.billingPriorityValue == ECONOMY)
     shapes = shapes_of(analysis.hardware, values, user, job["software"].software, economy)
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         work = Workload.objects.create(owner=user, economy=economy, **values)
         work.accept(shapes)
         made = Job.objects.create(workload=work, description=asked.description or "", **job)
@@ -56,6 +56,11 @@ def remake(work: Workload, analysis: JobAnalysisIn, user: Any) -> None:
 def offered(kind: Coretype, economy: bool) -> bool:
     """Economy where it is asked for and offered; else the ordinary kind, which the answer says."""
     return economy and kind.economy_price is not None
+
+
+def refused(kind: Coretype, user: Any, software: Software) -> str:
+    """Why this person may not run this software there; empty if they may, for which one query is enough."""
+    return "" if _usable(user, software).filter(pk=kind.pk).exists() else kind.refuses(user, software)
 
 
 def title_of(text: str) -> str:
@@ -154,18 +159,23 @@ def _alternative(asked: AlternativeIn, where: str, first: Shape, walltime: int, 
 def _coretype(asked: HardwareIn | AlternativeIn, where: str, user: Any, software: Software) -> Coretype:
     """The named one, or the cheapest that this person may use for this software."""
     code = asked.coreType.code if isinstance(asked.coreType, CoretypeIn) else asked.coreType
-    offered = Coretype.objects.offered_to(user)
-    if code:
-        found = offered.filter(code=code).first()
-        known = found or Coretype.objects.filter(active=True, code=code).first()
-        why = known.refuses(user, software) if known else ""
-    else:
-        found = offered.filter(Q(software__isnull=True) | Q(software=software)).order_by("price", "order").first()
-        why = "" if found else f"No hardware is offered to you for {software}."
-    if found is None or why:
-        why = why or f"There is no coretype {code}; there are: {', '.join(kind.code for kind in offered)}."
-        raise ValidationError({f"{where}.coreType": [why]})
+    usable = _usable(user, software)
+    found = (usable.filter(code=code) if code else usable.order_by("price", "order")).first()
+    if found is None:
+        raise ValidationError({f"{where}.coreType": [_why_none(code, user, software)]})
     return found
+
+
+def _usable(user: Any, software: Software) -> QuerySet[Coretype]:
+    return Coretype.objects.offered_to(user).filter(Q(software__isnull=True) | Q(software=software))
+
+
+def _why_none(code: str | None, user: Any, software: Software) -> str:
+    if not code:
+        return f"No hardware is offered to you for {software}."
+    known = Coretype.objects.filter(active=True, code=code).first()
+    codes = ", ".join(kind.code for kind in Coretype.objects.offered_to(user))
+    return (known.refuses(user, software) if known else "") or f"There is no coretype {code}; there are: {codes}."
 
 
 def _commands(text: str) -> list[str]:
