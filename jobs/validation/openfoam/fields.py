@@ -6,14 +6,13 @@ include could cover it, nothing is said.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator
 
 from ..base import Finding, error
 from ..paths import spot
 from ..plan import Step
-from . import shape
+from . import conditions, shape
 from .case import Case, solves, times
 from .control import start_time
 from .dictionary import Dictionary
@@ -30,25 +29,6 @@ _NEEDS: dict[str, tuple[str, ...]] = {
 _PROPERTIES = ("constant/transportProperties", "constant/physicalProperties")
 _MODEL_FIELDS = {"kEpsilon": ("k", "epsilon", "nut"), "realizableKE": ("k", "epsilon", "nut"), "RNGkEpsilon": ("k", "epsilon", "nut"),
                  "kOmegaSST": ("k", "omega", "nut"), "kOmega": ("k", "omega", "nut"), "SpalartAllmaras": ("nuTilda", "nut")}  # fmt: skip
-_TYPES = frozenset(
-    """zeroGradient fixedValue empty calculated inletOutlet cyclic fixedFluxPressure noSlip symmetryPlane kqRWallFunction
-    nutkWallFunction epsilonWallFunction pressureInletOutletVelocity wedge slip totalPressure uniformFixedValue cyclicAMI
-    omegaWallFunction movingWallVelocity turbulentIntensityKineticEnergyInlet symmetry nutLowReWallFunction
-    turbulentMixingLengthDissipationRateInlet prghPressure nutUSpaldingWallFunction flowRateInletVelocity freestream
-    uniformInletOutlet waveTransmissive freestreamPressure freestreamVelocity fixedGradient outletInlet mixed partialSlip
-    turbulentMixingLengthFrequencyInlet advective fixedMean mapped pressureInletVelocity rotatingWallVelocity
-    surfaceNormalFixedValue timeVaryingMappedFixedValue uniformTotalPressure nutkRoughWallFunction fixedNormalSlip
-    codedFixedValue nutUWallFunction processor internal overset waveVelocity greyDiffusiveRadiation MarshakRadiation
-    adjointWallVelocity alphaContactAngle phaseFraction waveAlpha fluxCorrectedVelocity copiedFixedValue cyclicACMI
-    supersonicFreestream totalTemperature turbulentInlet variableHeightFlowRate waveMaker interstitialInletVelocity mappedField
-    tractionDisplacement cylindricalInletVelocity fanPressure exprFixedValue externalWallHeatFluxTemperature
-    nutUBlendedWallFunction plenumPressure translatingWallVelocity cellMotion mappedFlowRate activeBaffleVelocity
-    uniformNormalFixedValue fixedInternalValue nutUTabulatedWallFunction basicSymmetry zeroGradientOutlet outletStabilised
-    codedMixed directionMixed fixedJump uniformJump uniformFixedGradient swirlFlowRateInletVelocity cyclicSlip
-    solidBodyMotionDisplacement surfaceDisplacement waveDisplacement oscillatingDisplacement angularOscillatingDisplacement
-    uniformInterpolatedDisplacement prghTotalPressure prghUniformPressure totalFlowRateAdvectiveDiffusive epsilonmWallFunction
-    kLowReWallFunction fWallFunction v2WallFunction nutWallFunction alphatWallFunction dynamicPressure entrainmentPressure""".split()
-)
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -113,8 +93,16 @@ def _no_folder(case: Case, step: Step, folder: str) -> Finding:
         remedy = "There is 0.orig: copy it first (cp -r 0.orig 0)."
     else:
         remedy = f"There are {', '.join(there)}." if there else "Upload the folder with the fields."
+    control = case.dictionary("system/controlDict")
+    given = control.get("startTime") if control and _word(control) == "startTime" else None
+    file, line = (case.path("system/controlDict"), given.line) if given else (step.file, step.line)
     return error(f"{spot(step.file, step.line)} starts {step.program or 'the solver'} at time {folder}, but there is no folder "
-                 f"{case.path(folder)}.", file=step.file, line=step.line, thing=case.path(folder), remedy=remedy)  # fmt: skip
+                 f"{case.path(folder)}.", file=file, line=line, thing=case.path(folder), remedy=remedy)  # fmt: skip
+
+
+def _word(control: Dictionary) -> str | None:
+    entry = control.get("startFrom")
+    return entry.word if entry else None
 
 
 def _properties(case: Case, step: Step) -> Iterator[Finding]:
@@ -168,7 +156,7 @@ def _boundaries(case: Case, folder: str) -> Iterator[Finding]:
         boundary = parsed.sub("boundaryField") if parsed and not parsed.problems else None
         if parsed is None or boundary is None:
             continue
-        yield from _types(path, boundary)
+        yield from conditions.check(case, path, boundary)
         yield from shape.check(path, parsed, boundary, _solver(case))
         if known and not parsed.open and not boundary.open and _is_volume_field(parsed):
             yield from _patches(path, boundary, known)
@@ -177,16 +165,6 @@ def _boundaries(case: Case, folder: str) -> Iterator[Finding]:
 def _is_volume_field(parsed: Dictionary) -> bool:
     entry = (parsed.sub("FoamFile") or Dictionary()).get("class")
     return bool(entry and entry.word and entry.word.startswith("vol"))
-
-
-def _types(path: str, boundary: Dictionary) -> Iterator[Finding]:
-    for entry in boundary.entries:
-        kind = entry.sub.get("type") if entry.sub else None
-        if kind and kind.word and kind.word not in _TYPES and ":" not in kind.word:
-            near = difflib.get_close_matches(kind.word, _TYPES, 1, 0.9)
-            if near:
-                yield error(f"{path} line {kind.line}: the boundary condition {kind.word} is not known.", file=path,
-                            line=kind.line, thing=kind.word, remedy=f"Did you mean {near[0]}?")  # fmt: skip
 
 
 def _patches(path: str, boundary: Dictionary, known: dict[str, Dictionary]) -> Iterator[Finding]:

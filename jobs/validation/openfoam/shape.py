@@ -9,6 +9,8 @@ from ..plan import Step
 from .dictionary import Dictionary, Entry
 
 _KINEMATIC = {"icoFoam", "simpleFoam", "pisoFoam", "pimpleFoam", "nonNewtonianIcoFoam", "SRFSimpleFoam"}
+_NUMBERS = {"volScalarField": 1, "volVectorField": 3, "volSymmTensorField": 6, "volTensorField": 9}
+_VALUES = ("value", "inletValue", "refValue", "gradient", "freestreamValue")
 _VELOCITY, _PRESSURE = [0.0, 1.0, -1.0], [0.0, 2.0, -2.0]
 
 
@@ -18,10 +20,11 @@ def check(path: str, parsed: Dictionary, boundary: Dictionary, step: Step | None
         return
     name = path.rsplit("/", 1)[-1]
     yield from _dimensions(path, name, parsed, step)
-    entries = [parsed.get("internalField"), *(entry.sub.get("value") for entry in boundary.entries if entry.sub)]
-    for entry in entries:
+    entries = [("internalField", parsed.get("internalField"))]
+    entries += [(patch.key, patch.sub.get(key)) for patch in boundary.entries if patch.sub for key in _VALUES]
+    for place, entry in entries:
         if entry is not None:
-            yield from _value(path, str(kind.word), entry)
+            yield from _value(path, str(kind.word), place, entry)
 
 
 def _dimensions(path: str, name: str, parsed: Dictionary, step: Step | None) -> Iterator[Finding]:
@@ -39,13 +42,16 @@ def _dimensions(path: str, name: str, parsed: Dictionary, step: Step | None) -> 
                     file=path, line=entry.line, thing="dimensions", remedy="Correct the dimensions.")  # fmt: skip
 
 
-def _value(path: str, kind: str, entry: Entry) -> Iterator[Finding]:
-    """`uniform 0` and `uniform (0 0 0)` against scalars and vectors."""
+def _value(path: str, kind: str, place: str, entry: Entry) -> Iterator[Finding]:
+    """`uniform 0` and `uniform (0 0 0)` against scalars, vectors and tensors."""
     values = [token.text for token in entry.values]
-    if len(values) < 2 or values[0] != "uniform" or values[1].startswith(("$", "#")):
+    if kind not in _NUMBERS or len(values) < 2 or values[0] != "uniform" or any(text.startswith(("$", "#")) for text in values):
         return
-    is_list = values[1] == "("
-    if kind == "volVectorField" and not is_list or kind == "volScalarField" and is_list:
-        shape = "a vector such as (0 0 0)" if kind == "volVectorField" else "one number"
-        yield error(f"{path} line {entry.line}: {entry.key} {entry.text[:40]} in a {kind}, which wants {shape}.", file=path,
-                    line=entry.line, thing=entry.key, remedy=f"Write uniform and {shape}.")  # fmt: skip
+    numbers = len(values) - 3 if values[1] == "(" and values[-1] == ")" else 0
+    if numbers == (_NUMBERS[kind] if _NUMBERS[kind] > 1 else 0):
+        return
+    shape = f"{_NUMBERS[kind]} numbers in brackets" if _NUMBERS[kind] > 1 else "one number"
+    shape = "a vector such as (0 0 0)" if kind == "volVectorField" else shape
+    told = entry.key if place == entry.key else f"{entry.key} of {place}:"
+    yield error(f"{path} line {entry.line}: {told} {entry.text[:40]} in a {kind}, which wants {shape}.", file=path,
+                line=entry.line, thing=entry.key if place == entry.key else place, remedy=f"Write uniform and {shape}.")  # fmt: skip
