@@ -10,9 +10,10 @@ from typing import Any, Callable, Dict, Iterator, Optional
 from . import marks
 from .config import Config
 from .home import Archive, Gone, Measure, measure
-from .wire import Portal, patient
+from .wire import Missing, Portal, patient
 
 PART = 8 << 20  # bytes
+ROOM = "room.json"  # {"copy"}: for which the portal keeps room since before the session's end
 SAVED = "home.json"  # the last whole copy: {"copy", "mark", "final", "files", "bytes", "skipped"}
 
 
@@ -34,13 +35,16 @@ class Copies:
     def __init__(self, config: Config, portal: Portal, limit: int) -> None:
         self._config, self._portal, self._limit = config, portal, limit
 
-    def room(self, why: str, check: Callable[[], None]) -> Measure:
-        """Whether a copy made now would be kept. Raises NoRoom, Released or what check() raises."""
-        return self._ask(secrets.token_hex(8), why, check)
+    def room(self, why: str, check: Callable[[], None]) -> None:
+        """Has the portal keep room for a copy, which the next make() fills. Raises NoRoom, Released or what check() raises."""
+        copy = secrets.token_hex(8)
+        self._ask(copy, why, check)
+        marks.try_save(self._config.folder, ROOM, {"copy": copy})
 
     def make(self, why: str, final: bool, check: Callable[[], None]) -> Dict[str, Any]:
         """Makes a whole copy. Raises NoRoom, Failed, Released or what check() raises."""
-        copy = secrets.token_hex(8)
+        copy = str((marks.read(self._config.folder, ROOM) or {}).get("copy") or secrets.token_hex(8))
+        marks.forget(self._config.folder, ROOM)  # what comes to nothing is begun anew under another name
         measured = self._ask(copy, why, check)
         archive = Archive(self._config, check)
         sent = _Sending(self._portal, copy, check)
@@ -104,7 +108,11 @@ class _Sending:
     def _send(self, data: bytes) -> None:
         """A part, however often the connection breaks under it."""
         for rest in self._rests(data):
-            answer = patient(self._portal, self._check, "home/part", rest, copy=self._copy, offset=self.size + len(data) - len(rest))
+            offset = self.size + len(data) - len(rest)
+            try:
+                answer = patient(self._portal, self._check, "home/part", rest, copy=self._copy, offset=offset)
+            except Missing as error:
+                raise Failed("the portal keeps no room for this copy any more") from error
             if answer.code == 200:
                 break
             if answer.code != 409:

@@ -90,6 +90,8 @@ class Portal:
             check()
             try:
                 return self.call(report, body)
+            except Missing as error:
+                return Answer(404, {"message": str(error)})
             except Unreachable as error:
                 self._log("%s: %s" % (report, error))
             self.wait(pause)
@@ -136,6 +138,8 @@ class Portal:
         if answer.code == 410:
             self.release()
             raise Released()
+        if answer.code == 404:
+            raise Missing(answer.body.get("message") or "the portal knows nothing of it")
         if answer.code not in _MEANT:
             raise Unreachable("the portal says %d %s" % (answer.code, answer.body.get("message", "")))
         self._answers += 1
@@ -193,7 +197,8 @@ class Portal:
 
 
 def patient(portal: Portal, check: Callable[[], None], report: str, data: bytes, **query: Any) -> Answer:
-    """Sends until the portal says something of it; waits for room on its disk, but not for ever."""
+    """Sends until the portal says something of it; waits for room on its disk, but not for ever. Raises Missing for a copy
+    of a home that the portal has given up; anything else that it does not know, it may know again."""
     pause = FIRST_PAUSE
     full_since: Optional[float] = None
     while True:
@@ -205,6 +210,9 @@ def patient(portal: Portal, check: Callable[[], None], report: str, data: bytes,
             full_since = full_since or time.monotonic()
             if time.monotonic() - full_since > FULL_PATIENCE:
                 return answer
+        except Missing:
+            if report.startswith("home/"):
+                raise
         except Unreachable:
             pass
         portal.wait(pause)

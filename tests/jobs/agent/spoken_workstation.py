@@ -25,7 +25,6 @@ class Workstations(Portal):
         self.no_room = ""  # the answer to home/room, if not empty
         self.parts = {}  # copy -> bytearray
         self.wholes = []  # bodies of home/whole
-        self.keep_parts = True  # else the bytes go, only their sum stays
         self.relays = []
         self.relay_refusal = 0  # an HTTP code instead of the websocket
         super().__init__()
@@ -225,16 +224,21 @@ class WorkstationHandler(_Handler):
             self.portal.heard.append(("home/room", body))
             if self.portal.no_room:
                 return 200, {"ok": False, "message": self.portal.no_room}
-            self.portal.parts[body["copy"]] = bytearray()
+            unfinished = set(self.portal.parts) - {whole["copy"] for whole in self.portal.wholes} - {body["copy"]}
+            for copy in unfinished:
+                del self.portal.parts[copy]
+            self.portal.parts.setdefault(body["copy"], bytearray())
         return 200, {"ok": True}
 
     def home_part(self, query, data, node):
         with self.portal.lock:
-            kept = self.portal.parts[query["copy"]]
+            kept = self.portal.parts.get(query["copy"])
+            if kept is None:
+                return 404, {"message": "no room was reserved for this copy"}
             offset = int(query["offset"])
-            if offset != len(kept):
+            if offset > len(kept) or offset + len(data) < len(kept):
                 return 409, {"size": len(kept)}
-            kept += data
+            kept += data[len(kept) - offset :]
             self.portal.heard.append(("home/part", len(kept)))
             return 200, {"size": len(kept)}
 

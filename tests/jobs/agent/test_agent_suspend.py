@@ -143,8 +143,28 @@ def test_a_copy_that_arrived_wrong_is_sent_again(terminal, agent, portal, until)
     until(lambda: portal.last("exit") and len(portal.rooms) >= 2)
     del portal.refuse["home/whole"]
     agent.finished()
-    assert len({body["copy"] for body in portal.rooms}) == len(portal.rooms)
     assert len(portal.wholes) == 1
+
+
+def test_room_is_kept_from_before_the_end_until_the_copy_is_there(terminal, agent, portal):
+    terminal()
+    portal.order(wish="suspend")
+    agent.finished()
+    assert len(portal.rooms) == 2
+    assert {body["copy"] for body in portal.rooms} == {portal.wholes[-1]["copy"]}
+
+
+def test_a_copy_that_the_portal_gave_up_is_made_again(terminal, agent, portal, until):
+    stream = terminal()
+    enter(stream, "head -c 30000000 /dev/urandom > big; echo done-$((1+1))")
+    stream.until(b"done-2")
+    portal.order(wish="suspend")
+    until(lambda: portal.last("home/part"))
+    with portal.lock:
+        portal.parts.pop(portal.rooms[-1]["copy"], None)
+    agent.finished(60)
+    assert len({body["copy"] for body in portal.rooms}) >= 2
+    assert files(portal.home())["big"] == (agent.work / "big").read_bytes()
 
 
 def test_broken_answers_lose_and_double_nothing(terminal, agent, portal, until):
