@@ -11,16 +11,18 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 
 from .. import capacity, fences, gauging, homes, ledger, lifecycle, scheduling
-from ..models import Change, Choice, Cluster, Coretype, Turn, Workload, advance
+from ..models import Change, Choice, Cluster, Coretype, Turn, Workload, advance, update_alike
 from ..signals import announce
 from .base import Facts, Step, end, give_up, stopped_reason, suspend
 
 RESTARTS = 5
 """Times that economy work is interrupted; after the last of them it starts on demand."""
+STARTS = {"postgresql": 500}
+"""Starts of one pass, by database; on SQLite, which has one writer, a tenth of a second of them."""
 
 
 def turn(now: datetime) -> int:
@@ -45,7 +47,8 @@ def _pass(queue: Sequence[Workload], capacities: capacity.Capacities, now: datet
     purse = ledger.Purse(rest, now)
     scheduling.note_tried(rest, now)
     pool_of = cache(lambda kind: capacity.pool_of(kind, capacities))
-    decision = scheduling.decide(rest, pool_of, lines, purse, now, limits=scheduling.limits_now(), barred=fences.barred())
+    most = STARTS.get(connection.vendor, 100)
+    decision = scheduling.decide(rest, pool_of, lines, purse, now, most=most, limits=scheduling.limits_now(), barred=fences.barred())
     kept = homes.latest([work.pk for work in rest if work.kind == "workstation"])
     for work in rest:
         why = decision.waits.get(work.pk)
@@ -154,7 +157,7 @@ def _write_gates(queue: Sequence[Workload], decision: scheduling.Decision, moved
         work.gate, work.gate_text, work.gate_more = why.code, why.sentence[:300], why.more[:300]
         work.version += 1
         changed.append(work)
-    Workload.objects.bulk_update(changed, ["gate", "gate_text", "gate_more", "gate_since", "gate_else"], batch_size=200)
+    update_alike(changed, ["gate", "gate_text", "gate_more", "gate_since", "gate_else"])  # most of a long line wait for the same
     Workload.objects.filter(pk__in=[work.pk for work in changed]).update(version=F("version") + 1)
     for work in changed:
         announce(work.topic, version=work.version, status=work.status)

@@ -6,10 +6,11 @@ expressions over the number `i`, all others are the row's, so a column that is n
 
 from __future__ import annotations
 
-import statistics
+import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,8 @@ def one_of(what: str, many: int) -> str:
 NAME = f"(ARRAY{WORDS})[1 + {draw(20, 'name')}] || '-study-' || i"
 
 
-def multiply(row: Any, count: int, **columns: str) -> None:
-    """`count` rows like this one, which goes. `columns`: SQL by column, over `i` from 1 to `count`."""
+def multiply(row: Any, count: int, keep: bool = False, **columns: str) -> None:
+    """`count` rows like this one, which goes unless it is kept. `columns`: SQL by column, over `i` from 1 to `count`."""
     from django.db import connection
 
     fields = [field for field in row._meta.concrete_fields if not field.primary_key or field.column in columns]
@@ -44,7 +45,8 @@ def multiply(row: Any, count: int, **columns: str) -> None:
         cursor.execute(
             f'INSERT INTO "{table}" ({names}) SELECT {values} FROM "{table}" t, generate_series(1, {count}) i WHERE t."{key}" = {row.pk}'  # noqa: S608
         )
-    type(row)._base_manager.filter(pk=row.pk)._raw_delete("default")
+    if not keep:
+        type(row)._base_manager.filter(pk=row.pk)._raw_delete("default")
 
 
 def world(count: int) -> dict[str, Any]:
@@ -97,7 +99,46 @@ def multiply_jobs(job: Any, work: Any, count: int, first: int, columns: dict[str
         cursor.execute("VACUUM ANALYZE")
 
 
-def median(call: Callable[[], float], rounds: int = 5) -> float:
-    """The median of what `call` returns, after one call that nobody counts."""
-    call()
-    return statistics.median(call() for _ in range(rounds))
+class Answers:
+    """What a page costs: milliseconds in all, those in the database, statements."""
+
+    def __init__(self, user: Any) -> None:
+        from django.test import Client
+
+        self.client = Client()
+        self.client.force_login(user)
+
+    def __call__(self, address: str, rounds: int = 5) -> tuple[float, float, int]:
+        """The median of so many, after one that nobody counts."""
+        self._once(address)
+        return sorted(self._once(address) for _ in range(rounds))[rounds // 2]
+
+    def _once(self, address: str) -> tuple[float, float, int]:
+        with statements() as took:
+            begun = time.perf_counter()
+            answer = self.client.get(address)
+            whole = time.perf_counter() - begun
+        assert answer.status_code == 200, address
+        return 1000 * whole, 1000 * sum(took), len(took)
+
+
+@contextmanager
+def statements() -> Iterator[list[float]]:
+    """Seconds of each statement."""
+    from django.db import connection
+
+    took: list[float] = []
+
+    def timed(execute: Callable[..., Any], *given: Any) -> Any:
+        begun = time.perf_counter()
+        try:
+            return execute(*given)
+        finally:
+            took.append(time.perf_counter() - begun)
+
+    with connection.execute_wrapper(timed):
+        yield took
+
+
+def load() -> str:
+    return f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
