@@ -17,11 +17,25 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
+NOVNC = (
+    ("core", "base64 deflator display encodings inflator ra2 rfb websock"),
+    ("core/crypto", "aes bigint crypto des dh md5 rsa"),
+    ("core/decoders", "copyrect h264 hextile jpeg raw rre tight tightpng zlib zrle"),
+    ("core/input", "domkeytable fixedkeys gesturehandler keyboard keysym keysymdef util vkeys xtscancodes"),
+    ("core/util", "browser cursor element events eventtarget int logging strings"),
+    ("vendor/pako/lib/utils", "common"),
+    ("vendor/pako/lib/zlib", "adler32 crc32 deflate inffast inflate inftrees messages trees zstream"),
+)
+"""Folders of noVNC and the modules in each: what core/rfb.js imports, and nothing else."""
 SERVED = (
+    *(f"@novnc/novnc/{folder}/{name}.js" for folder, names in NOVNC for name in names.split()),
     "@fontsource-variable/inter/files/inter-latin-opsz-normal.woff2",
     "@fontsource-variable/inter/files/inter-latin-ext-opsz-normal.woff2",
     "@fontsource-variable/jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2",
     "@tabler/core/dist/css/tabler.min.css",
+    "@xterm/addon-fit/lib/addon-fit.js",
+    "@xterm/xterm/css/xterm.css",
+    "@xterm/xterm/lib/xterm.js",
     "prismjs/components/prism-core.min.js",
     "prismjs/components/prism-bash.min.js",
     "tus-js-client/dist/tus.min.js",
@@ -31,25 +45,25 @@ SERVED = (
 SERVED_TO_TESTS = ("axe-core/axe.min.js",)
 ICONS = (
     "abc", "activity", "adjustments", "adjustments-horizontal", "alarm", "alert-circle", "alert-triangle", "archive", "arrow-back-up",
-    "arrow-bar-to-down", "arrow-down", "arrow-left", "arrow-narrow-right", "arrow-right", "arrow-up", "arrows-sort", "ban", "bell",
-    "bolt", "bookmark-plus", "box", "briefcase", "building", "bulb", "calendar", "chart-line", "check", "checks", "chevron-down",
-    "chevron-left", "chevron-right", "chevron-up", "circle", "circle-check", "circle-dashed", "circle-minus", "circle-x", "clipboard",
-    "clock", "clock-exclamation", "clock-hour-4", "clock-pause", "clock-play", "clock-plus", "cloud-off", "code", "coin", "command",
-    "copy", "copy-check", "cpu", "database", "device-desktop", "device-desktop-analytics", "device-floppy", "dots", "dots-vertical",
-    "download", "edit", "external-link", "eye", "file", "file-alert", "file-broken", "file-check", "file-code", "file-description",
-    "file-diff", "file-download", "file-off", "file-search", "file-text", "file-unknown", "file-upload", "file-zip", "files", "filter",
-    "flag", "flag-check", "flame", "flask", "folder", "folder-open", "folder-up", "gauge", "git-fork", "hand-stop", "heartbeat",
-    "help-circle", "history", "hourglass", "hourglass-empty", "hourglass-high", "hourglass-low", "info-circle", "key", "keyboard",
-    "keyboard-off", "layers-subtract", "leaf", "lifebuoy", "link", "list", "list-details", "loader", "loader-2", "lock", "lock-open",
-    "login", "logout", "mail", "map-pin", "maximize", "menu-2", "message", "message-plus", "moon", "network", "note", "package",
-    "paperclip", "pencil", "photo", "photo-off", "pin", "player-pause", "player-play", "player-skip-forward", "player-stop",
-    "playlist-add", "plug-connected", "plug-connected-x", "plus", "power", "progress-alert", "progress-check", "receipt", "refresh",
-    "refresh-alert", "reload", "repeat", "rotate-clockwise", "route", "scale", "search", "send", "server", "server-2", "server-off",
-    "settings", "shield-check", "shield-lock", "skull", "sort-ascending", "sort-descending", "square", "square-check", "star",
-    "stopwatch", "sun", "table", "tag", "target", "target-arrow", "terminal", "terminal-2", "text-wrap", "transfer", "trash",
-    "trending-down", "trending-up", "trophy", "upload", "user", "user-circle", "user-off", "user-plus", "users", "wallet", "wand", "wifi",
-    "wifi-off", "world", "x", "zoom-in", "zzz",
-)
+    "arrow-bar-to-down", "arrow-down", "arrow-left", "arrow-narrow-right", "arrow-right", "arrow-up", "arrows-sort", "ban", "bell", "bolt",
+    "bookmark-plus", "box", "briefcase", "building", "bulb", "calendar", "chart-line", "check", "checks", "chevron-down", "chevron-left",
+    "chevron-right", "chevron-up", "circle", "circle-check", "circle-dashed", "circle-minus", "circle-x", "clipboard", "clock",
+    "clock-exclamation", "clock-hour-4", "clock-pause", "clock-play", "clock-plus", "cloud-off", "code", "coin", "command", "copy",
+    "copy-check", "cpu", "database", "device-desktop", "device-desktop-analytics", "device-desktop-off", "device-floppy", "dots",
+    "dots-vertical", "download", "edit", "external-link", "eye", "file", "file-alert", "file-broken", "file-check", "file-code",
+    "file-description", "file-diff", "file-download", "file-off", "file-search", "file-text", "file-unknown", "file-upload", "file-zip",
+    "files", "filter", "flag", "flag-check", "flame", "flask", "folder", "folder-open", "folder-up", "gauge", "git-fork", "hand-stop",
+    "heartbeat", "help-circle", "history", "hourglass", "hourglass-empty", "hourglass-high", "hourglass-low", "info-circle", "key",
+    "keyboard", "keyboard-off", "layers-subtract", "leaf", "lifebuoy", "link", "list", "list-details", "loader", "loader-2", "lock",
+    "lock-open", "login", "logout", "mail", "map-pin", "maximize", "menu-2", "message", "message-plus", "minimize", "moon", "network",
+    "note", "notebook", "package", "paperclip", "pencil", "photo", "photo-off", "pin", "player-pause", "player-play", "player-skip-forward",
+    "player-stop", "playlist-add", "plug-connected", "plug-connected-x", "plus", "power", "progress-alert", "progress-check", "receipt",
+    "refresh", "refresh-alert", "reload", "repeat", "rotate-clockwise", "route", "scale", "search", "send", "server", "server-2",
+    "server-off", "settings", "share", "shield-check", "shield-lock", "skull", "sort-ascending", "sort-descending", "square",
+    "square-check", "star", "stopwatch", "sun", "table", "tag", "target", "target-arrow", "terminal", "terminal-2", "text-wrap", "transfer",
+    "trash", "trending-down", "trending-up", "trophy", "upload", "user", "user-circle", "user-off", "user-plus", "users", "wallet", "wand",
+    "wifi", "wifi-off", "world", "x", "zoom-in", "zzz",
+)  # fmt: skip
 SVG = "http://www.w3.org/2000/svg"
 
 

@@ -1,12 +1,15 @@
 """The parts of pages that change by themselves, rendered for a push over the socket.
 
-One idea: a page is made of fragments, templates/jobs/_NAME.html, each one root element with the id job-<public id>-NAME.
-The page includes them, htmx answers with them, a push sends them with hx-swap-oob: one file for all three.
+One idea: a page is made of fragments, templates/<noun>/_NAME.html, each one root element with the id job-<public id>-NAME
+(workstation-<public id>-NAME). The page includes them, htmx answers with them, a push sends them with hx-swap-oob: one file
+for all three. Jobs and workstations differ in their Face alone; what a workstation has no file of is that of jobs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.template.loader import render_to_string
@@ -15,11 +18,17 @@ from jobs.models import Workload
 
 from .presenters import cards, course, files, head, health, rows, stages, timeline, waiting
 from .presenters.facts import Facts
+from .presenters.workstations import cost, home, idle, says, session
+from .presenters.workstations import head as ws_head
+from .presenters.workstations import rows as ws_rows
+from .presenters.workstations.facts import WorkstationFacts
 
 Context = dict[str, Any]
+Parts = Mapping[str, Callable[[Any], Any]]
+Pages = Mapping[str, tuple[str, ...]]
 
 HEAD = ("badges", "headline", "facts", "actions", "tabs")
-PAGES: dict[str, tuple[str, ...]] = {
+JOB_PAGES: Pages = {
     "status": (*HEAD, "alarm", "stages", "stopping", "gates", "findings", "last", "remedy", "verdict", "cost", "course"),
     "output": (*HEAD, "line"),
     "files": (*HEAD, "line", "outputs"),
@@ -28,7 +37,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     "settings": (*HEAD, "line"),
     "file": (*HEAD, "line"),
 }
-PARTS: dict[str, Callable[[Facts], Any]] = {
+JOB_PARTS: Parts = {
     "badges": head.badges,
     "headline": head.headline,
     "facts": head.facts_line,
@@ -50,36 +59,96 @@ PARTS: dict[str, Callable[[Facts], Any]] = {
     "events": timeline.events,
 }
 
+WORKSTATION_PAGES: Pages = {
+    "status": (*HEAD, "line", "note", "veil", "viewers", "gates", "ended", "cost", "idle", "home", "shares"),
+    "files": (*HEAD, "line"),
+    "health": (*HEAD, "line", "says", "nodes"),
+    "timeline": (*HEAD, "line", "axis", "events"),
+    "settings": (*HEAD, "line"),
+}
+WORKSTATION_PARTS: Parts = {
+    "badges": ws_head.badges,
+    "headline": ws_head.headline,
+    "facts": ws_head.facts_line,
+    "line": partial(stages.rows, voice=says),
+    "note": idle.note,
+    "veil": session.veil,
+    "viewers": home.viewers,
+    "gates": waiting.gates,
+    "ended": ws_head.ended,
+    "cost": cost.cost,
+    "idle": idle.card,
+    "home": home.card,
+    "shares": home.shares,
+    "says": health.says,
+    "nodes": health.nodes,
+    "axis": timeline.axis,
+    "events": timeline.events,
+}
+
+
+@dataclass(frozen=True)
+class Face:
+    """How one kind of workload is shown. `more`: what its fragments show beside their own part."""
+
+    folder: str
+    facts: type[Facts]
+    pages: Pages
+    parts: Parts
+    more: Callable[[Any, Any, str], Context]
+    rows: Callable[[Any, Any], Sequence[Any]]
+
 
 def render(workload: Workload, user: Any, page: str) -> str:
     """All fragments of a page, each with hx-swap-oob. An unknown page has none."""
-    facts = Facts(workload)
-    context = {**context_of(facts, user, page), "oob": True, "csrf_token": ""}  # htmx sends the token of the page around it
-    return "\n".join(render_to_string(f"jobs/_{name}.html", context) for name in PAGES.get(page, ()))
+    face = FACES[workload.kind]
+    context = {**context_of(face.facts(workload), user, page), "oob": True, "csrf_token": ""}  # htmx sends the token of the page
+    return "\n".join(render_to_string(_files(face, name), context) for name in face.pages.get(page, ()))
 
 
 def render_rows(ids: Sequence[str], user: Any) -> str:
-    """Rows of the jobs list for those public ids that the user may see."""
-    query = Workload.objects.visible_to(user).filter(public_id__in=list(ids), kind=Workload.Kind.JOB)
-    found = rows.loaded(rows.with_rows(query))
-    return "\n".join(render_to_string("jobs/_row.html", {"row": row, "oob": True}) for row in found)
+    """Rows of the lists for those public ids that the user may see."""
+    shown = []
+    for kind, face in FACES.items():
+        query = Workload.objects.visible_to(user).filter(public_id__in=list(ids), kind=kind)
+        found = face.rows(query, user) if ids else ()
+        shown += [render_to_string(f"{face.folder}/_row.html", {"row": row, "oob": True}) for row in found]
+    return "\n".join(shown)
 
 
 def context_of(facts: Facts, user: Any, page: str) -> Context:
     """What the fragments of a page, and the page around them, show."""
-    parts = {name: PARTS[name](facts) for name in PAGES.get(page, ()) if name in PARTS}
-    return {
+    face = FACES[facts.work.kind]
+    names = face.pages.get(page, ())
+    parts = {name: face.parts[name](facts) for name in names if name in face.parts}
+    context = {
         "work": facts.work,
-        "job": facts.job,
         "user": user,
         "page": page,
-        "prefix": f"job-{facts.work.public_id}",
-        "actions": head.actions(facts, user),
-        "tabs": head.tabs(facts, page),
+        "noun": face.folder,
+        "prefix": f"{facts.work.kind}-{facts.work.public_id}",
         "is_over": facts.is_over,
-        "offers": facts.offers(user) if "gates" in PAGES.get(page, ()) else [],
-        **_renamed(parts),
     }
+    return {**context, **_renamed(parts), **face.more(facts, user, page)}
+
+
+def _of_job(facts: Facts, user: Any, page: str) -> Context:
+    offers = facts.offers(user) if "gates" in JOB_PAGES.get(page, ()) else []
+    return {"job": facts.job, "actions": head.actions(facts, user), "tabs": head.tabs(facts, page), "offers": offers}
+
+
+def _of_workstation(facts: WorkstationFacts, user: Any, page: str) -> Context:
+    return {
+        "station": facts.station,
+        "actions": ws_head.actions(facts, user),
+        "tabs": ws_head.tabs(facts, page),
+        "desk": session.desk(facts, user),
+        "may_change": facts.work.may_change(user),
+    }
+
+
+def _files(face: Face, name: str) -> list[str]:
+    return [f"{face.folder}/_{name}.html", f"jobs/_{name}.html"]
 
 
 def _renamed(parts: Context) -> Context:
@@ -88,3 +157,14 @@ def _renamed(parts: Context) -> Context:
     if "line" in shown:
         shown["stages"] = shown.pop("line")
     return shown
+
+
+FACES: Mapping[str, Face] = {
+    Workload.Kind.JOB: Face(
+        "jobs", Facts, JOB_PAGES, JOB_PARTS, _of_job, lambda query, user: rows.loaded(rows.with_rows(query))
+    ),
+    Workload.Kind.WORKSTATION: Face(
+        "workstations", WorkstationFacts, WORKSTATION_PAGES, WORKSTATION_PARTS, _of_workstation,
+        lambda query, user: ws_rows.loaded(ws_rows.with_rows(query), user),
+    ),
+}  # fmt: skip

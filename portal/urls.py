@@ -30,6 +30,11 @@ from portal.views import (
     tokens,
     uploads,
     webhooks,
+    workstation_actions,
+    workstation_files,
+    workstation_new,
+    workstation_shares,
+    workstations,
 )
 
 urlpatterns = [
@@ -42,6 +47,11 @@ urlpatterns = [
     path("jobs/", include(queue.urlpatterns)),
     path("jobs/", include(outputs.urlpatterns)),
     path("jobs/", include(log.urlpatterns)),
+    path("workstations/", include(workstation_new.urlpatterns)),  # before the pages of one: "new" and "shared" are no public ids
+    path("workstations/", include(workstation_shares.urlpatterns)),
+    path("workstations/", include(workstations.urlpatterns)),
+    path("workstations/", include(workstation_actions.urlpatterns)),
+    path("workstations/", include(workstation_files.urlpatterns)),
     path("", include(uploads.urlpatterns)),
     path("", include(files.urlpatterns)),
     path("", include(slurm.urlpatterns)),

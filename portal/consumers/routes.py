@@ -6,7 +6,7 @@ from portal.consumers.health import HealthSocket
 from portal.consumers.log import LogSocket
 from portal.consumers.slurm import SlurmSocket
 from portal.consumers.socket import NOT_FOUND
-from portal.consumers.status import JobSocket, RowsSocket
+from portal.consumers.status import PageSocket, RowsSocket
 
 
 async def nowhere(scope, receive, send) -> None:
@@ -17,10 +17,13 @@ async def nowhere(scope, receive, send) -> None:
 
 websocket_urlpatterns = [
     path("live/jobs/", RowsSocket.as_asgi()),
-    path("live/jobs/<str:public_id>/", JobSocket.as_asgi()),
+    path("live/jobs/<str:public_id>/", PageSocket.as_asgi()),
     path("live/jobs/<str:public_id>/log/", LogSocket.as_asgi()),
     path("live/jobs/<str:public_id>/health/", HealthSocket.as_asgi()),
     path("live/hardware/slurm/", SlurmSocket.as_asgi()),
+    path("live/workstations/", RowsSocket.as_asgi()),
+    path("live/workstations/<str:public_id>/", PageSocket.as_asgi()),
+    path("live/workstations/<str:public_id>/health/", HealthSocket.as_asgi()),
     path("<path:anything>", nowhere),
     path("", nowhere),
 ]

@@ -1,4 +1,4 @@
-"""Live pages: the fragments of one job, and the rows of the jobs list.
+"""Live pages: the fragments of one job or workstation, and the rows of their lists.
 
 The one idea: subscribe, then send everything once, then again what has moved. A socket that comes back
 after a break thereby gets what it lacks; a job that lives is told again every REFRESH seconds, for its money and its
@@ -30,8 +30,8 @@ class Shown:
     at: float = 0.0
 
 
-class JobSocket(Socket):
-    """/live/jobs/<id>/?page=status"""
+class PageSocket(Socket):
+    """/live/jobs/<id>/?page=status, and the same for workstations"""
 
     async def enter(self) -> None:
         self.public_id = self.scope["url_route"]["kwargs"]["public_id"]

@@ -54,7 +54,7 @@ class Review:
     first_hour_to: Decimal | None = None
 
 
-def cards(form: JobForm) -> list[CoretypeCard]:
+def cards(form: Any) -> list[CoretypeCard]:
     """Every coretype that is offered, with what is free now."""
     occupancy = scheduling.occupancy()
     chosen = str(form["coretype"].value() or "")
@@ -82,7 +82,7 @@ def review(form: JobForm, inputs: Sequence[InputRow]) -> Review:
         rows.append(Row(f"At most, walltime {words.duration(wall)}", _range(most)))
     budgets = ledger.budgets_for(form.user, data.get("project"))
     rows += [Row(f"{budget.name} free now", _free(budget)) for budget in budgets]
-    checks.append(_money_of(budgets, shapes, cheap) if budgets else _unpaid(form.user, data.get("project")))
+    checks.append(_money_of(budgets, shapes, cheap) if budgets else unpaid(form.user, data.get("project")))
     to = max(firsts)
     return Review(checks, min(firsts), rows, _starts(shapes), to if to > min(firsts) else None)
 
@@ -100,13 +100,13 @@ def _range(amounts: Sequence[Decimal]) -> str:
 def _starts(shapes: Sequence[Shape]) -> str:
     """What is free now, of the first choice that is, else of the first of all."""
     occupancy = scheduling.occupancy()
-    told = [_start(kind, nodes * cores, occupancy.get(kind.pk)) for kind, nodes, cores in shapes]
+    told = [start(kind, nodes * cores, occupancy.get(kind.pk)) for kind, nodes, cores in shapes]
     return next((text for text in told if text.endswith("at once.")), told[0])
 
 
 def _money_of(budgets: Sequence[Any], shapes: Sequence[Shape], cheap: bool) -> CheckRow:
     """Whether the first hour can be paid, of each choice."""
-    found = [_money(budgets, kind.price_of(cheap), nodes * cores) for kind, nodes, cores in shapes]
+    found = [money(budgets, kind.price_of(cheap), nodes * cores) for kind, nodes, cores in shapes]
     poor = [str(kind) for (kind, _, _), row in zip(shapes, found, strict=True) if row.tone != Tone.PASS]
     good = next((row for row in found if row.tone == Tone.PASS), None)
     return replace(good, more=f"but not the first hour on {', '.join(poor)}") if good and poor else good or found[0]
@@ -174,24 +174,25 @@ def _hardware(form: JobForm, data: dict[str, Any]) -> CheckRow:
     return CheckRow(Tone.PASS, "circle-check", f"{kind} {data['nodes']} \u00d7 {plural(data['cores'], 'core')}", more)
 
 
-def _money(budgets: Sequence[Any], price: Decimal, cores: int) -> CheckRow:
+def money(budgets: Sequence[Any], price: Decimal, cores: int) -> CheckRow:
+    """Whether these budgets can pay the first hour."""
     now = timezone.now()
     for budget in budgets:
         if why := ledger.why_unusable(budget, now):
-            kept = "the job is kept and waits in Queued" if budget.active else "a job can't start on it"
+            kept = "it is kept and waits in Queued" if budget.active else "nothing can start on it"
             return CheckRow(Tone.LOOK, "alert-triangle", f"{budget.name} can't be used now", f"{why}; {kept}")
         needed = ledger.rate(budget, price, cores)
         if budget.left < needed:
-            more = f"{_amount(budget, needed)} needed, {_free(budget)} free; the job is kept and waits in Queued"
+            more = f"{_amount(budget, needed)} needed, {_free(budget)} free; it is kept and waits in Queued"
             return CheckRow(Tone.LOOK, "alert-triangle", f"{budget.name} can't pay the first hour", more)
     return CheckRow(Tone.PASS, "circle-check", f"{budgets[0].name} can pay", "the first hour is held at the start")
 
 
-def _unpaid(user: Any, project: Any) -> CheckRow:
+def unpaid(user: Any, project: Any) -> CheckRow:
     """No budget applies: it runs unpaid, or waits until somebody pays for it."""
     if ledger.may_run_unpaid(user):
         return CheckRow(Tone.WAIT, "info-circle", "No budget applies", "nothing is charged to you")
-    more = f"{ledger.nobody_pays(project)}; the job is kept and waits in Queued"
+    more = f"{ledger.nobody_pays(project)}; it is kept and waits in Queued"
     return CheckRow(Tone.LOOK, "alert-triangle", "Nobody pays for it yet", more)
 
 
@@ -203,7 +204,8 @@ def _free(budget: Any) -> str:
     return _amount(budget, budget.left)
 
 
-def _start(kind: Coretype, cores: int, room: scheduling.Occupancy | None) -> str:
+def start(kind: Coretype, cores: int, room: scheduling.Occupancy | None) -> str:
+    """Whether it is likely to start at once; empty if nobody can say."""
     if room is None or room.free is None or room.old:
         return ""
     if room.free >= cores and not room.queued:

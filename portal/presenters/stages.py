@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import Protocol
 
 from jobs import lifecycle
 from jobs.lifecycle import Status, Tone
@@ -44,7 +45,19 @@ ICONS = {
     lifecycle.RUNNING: "player-play",
     lifecycle.ACTIVE: "activity",
     lifecycle.STOPPING: "flag",
+    lifecycle.SUSPENDING: "player-pause",
+    lifecycle.SUSPENDED: "player-pause",
 }
+LASTING = (lifecycle.RUNNING, lifecycle.ACTIVE, lifecycle.SUSPENDED)
+"""As long as they are wanted: no time is usual for them."""
+
+
+class Voice(Protocol):
+    """What stages say: sentences.py for jobs, workstations/says.py for workstations."""
+
+    def of(self, facts: Facts, code: str, kind: str) -> sentences.Says: ...
+
+    def silent(self, facts: Facts) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -71,9 +84,9 @@ class StageRow:
         return f"stage-{self.code}" if asked else ""
 
 
-def rows(facts: Facts) -> list[StageRow]:
-    """The five stages of a job, in order."""
-    return [_row(facts, status, kind) for status, kind in standing(facts)]
+def rows(facts: Facts, voice: Voice = sentences) -> list[StageRow]:
+    """The five stages of a workload, in order."""
+    return [_row(facts, status, kind, voice) for status, kind in standing(facts)]
 
 
 def pips(facts: Facts) -> tuple[list[str], str]:
@@ -86,6 +99,8 @@ def pips(facts: Facts) -> tuple[list[str], str]:
 def standing(facts: Facts) -> list[tuple[Status, Kind]]:
     """Each of the five stages with where it stands."""
     stages = facts.work.table.stages()
+    if facts.work.status in (lifecycle.SUSPENDING, lifecycle.SUSPENDED):
+        stages = [*stages[:-1], facts.work.row]  # it is on its way to rest, not to its end
     codes = [status.code for status in stages]
     here = codes.index(facts.work.status) if facts.work.status in codes else None
     return [(status, _kind(facts, status.code, at, here)) for at, status in enumerate(stages)]
@@ -140,10 +155,10 @@ def _in_words(facts: Facts, found: list[tuple[Status, Kind]]) -> str:
     return f"{facts.work.row.label}, {passed} of 5 stages passed"
 
 
-def _row(facts: Facts, status: Status, kind: Kind) -> StageRow:
+def _row(facts: Facts, status: Status, kind: Kind, voice: Voice) -> StageRow:
     word, tone, icon, look = LOOKS[kind]
     times = facts.times.get(status.code) if kind not in (Kind.NEXT, Kind.SKIPPED) else None
-    says = sentences.of(facts, status.code, str(kind))
+    says = voice.of(facts, status.code, str(kind))
     row = StageRow(
         status.code,
         status.label,
@@ -158,25 +173,25 @@ def _row(facts: Facts, status: Status, kind: Kind) -> StageRow:
         note=_note(facts, status, kind),
         current=status.code == facts.work.status or kind == Kind.FAILED and facts.is_over,
     )
-    return _slow(facts, row)
+    return _slow(facts, row, voice)
 
 
 def _note(facts: Facts, status: Status, kind: Kind) -> str:
     if status.code == lifecycle.RUNNING:
         return course.ends(facts) if kind == Kind.WORKING else ""
-    if kind == Kind.SKIPPED:
+    if kind == Kind.SKIPPED or status.code in LASTING:
         return ""
     return usually(facts.usual(status.code))
 
 
-def _slow(facts: Facts, row: StageRow) -> StageRow:
+def _slow(facts: Facts, row: StageRow, voice: Voice) -> StageRow:
     """Amber where it takes longer than 9 of 10 did here, or where nodes are not heard."""
     if row.kind not in (Kind.WORKING, Kind.WAITING) or row.begun is None:
         return row
     if facts.silent and row.kind == Kind.WORKING:
-        says = replace(row.says, more=sentences.silent(facts))
+        says = replace(row.says, more=voice.silent(facts))
         return replace(row, word="May be stuck", tone=Tone.LOOK, icon="alert-triangle", look="", says=says)
-    usual = facts.usual(row.code) if row.code != lifecycle.RUNNING else None
+    usual = facts.usual(row.code) if row.code not in LASTING else None
     if usual and (facts.now - row.begun).total_seconds() > max(usual[1], 10):
         known = row.says.more and row.says.more.rstrip(".") + ". "
         more = f"{known}Takes longer than 9 of 10 did here."

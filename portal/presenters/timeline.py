@@ -11,13 +11,16 @@ from django.utils import timezone
 from jobs import lifecycle
 from jobs.lifecycle import Tone, Wish
 from jobs.models import Event
+from portal import words
 
 from .facts import Facts
 from .stages import LOOKS, Kind, standing
 from .text import cut, who
 
 TICKS = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400, 172800, 604800)
-WISHES = {Wish.STOP: "Stop asked for", Wish.FORCE_STOP: "Force stop asked for", Wish.RUN: "Asked to run"}
+WISHES = {Wish.STOP: "Stop asked for", Wish.FORCE_STOP: "Force stop asked for", Wish.RUN: "Asked to run", Wish.SUSPEND: "Suspend asked for"}
+SAID = {"keep": "Kept on until", "keep-no-more": "No longer kept on", "stay": "Said to be in use"}
+"""What people tell a workstation beside their wishes."""
 SOURCES = {"engine": "engine", "agent": "agent", "backend": "backend"}
 
 
@@ -108,6 +111,8 @@ def _event(event: Event) -> EventRow:
         return EventRow(event.at, cut(event.detail, 300), "", Tone.LOOK, "alert-triangle", by)
     if event.reason == "note":
         return EventRow(event.at, cut(event.detail, 300), "", "", "note", by)
+    if event.reason in SAID:
+        return EventRow(event.at, SAID[event.reason], _moment(event.detail), "", "clock-plus", by)
     if event.before == event.after or not event.after:
         text = WISHES.get(event.reason, event.reason.replace("-", " ").capitalize() or "Note")  # type: ignore[call-overload]
         tone, icon = (Tone.WAIT, "player-stop") if event.reason in WISHES else ("", "note")
@@ -116,6 +121,17 @@ def _event(event: Event) -> EventRow:
     label, tone, icon = (row.label, row.tone, row.icon) if row else (event.after, "", "note")
     if event.after == lifecycle.QUEUED:
         label, icon = ("Submitted", "send") if event.before == lifecycle.DRAFT else ("Back in the queue", "arrow-back-up")
+    if event.reason == "resume":
+        label, icon = "Resumed", "player-play"
     ending = lifecycle.ENDINGS.get(event.reason)
-    more = " ".join(filter(None, [ending.sentence if ending else "", event.detail]))
+    rest = lifecycle.SUSPENSIONS.get(event.reason, "") if event.after in (lifecycle.SUSPENDING, lifecycle.SUSPENDED) else ""
+    more = " ".join(filter(None, [rest or (ending.sentence if ending else ""), event.detail]))
     return EventRow(event.at, label, cut(more, 300), Tone.PASS if row and row.tone == Tone.WORK else tone, icon, by)
+
+
+def _moment(text: str) -> str:
+    """A time as an event has it, in the portal's zone; anything else as it is."""
+    try:
+        return words.exact(datetime.fromisoformat(text))
+    except ValueError:
+        return cut(text, 300)

@@ -33,6 +33,32 @@ def job_changed(request: HttpRequest, public_id: str) -> Workload:
     return work
 
 
+def workstation_seen(request: HttpRequest, public_id: str) -> Workload:
+    """The workstation, or 404 for those who may not know of it."""
+    query = Workload.objects.visible_to(request.user).filter(kind=Workload.Kind.WORKSTATION, public_id=public_id)
+    found = query.select_related("workstation__kind", "coretype__region", "project", "owner", "wished_by")
+    work = found.prefetch_related("clusters__nodes", "disk_uses").first()
+    if work is None:
+        raise Http404("There is no such workstation, or it is not yours to see.")
+    return work
+
+
+def workstation_changed(request: HttpRequest, public_id: str) -> Workload:
+    """The workstation for somebody who may suspend, resume and end it."""
+    work = workstation_seen(request, public_id)
+    if not work.may_change(request.user):
+        raise PermissionDenied("Only its owner, a lead of its project and admins may do this.")
+    return work
+
+
+def workstation_owned(request: HttpRequest, public_id: str) -> Workload:
+    """The workstation for its owner alone: what is in its home is theirs."""
+    work = workstation_seen(request, public_id)
+    if work.owner != request.user:
+        raise PermissionDenied("Only its owner may do this.")
+    return work
+
+
 def address(request: HttpRequest) -> str | None:
     """Where the request came from, for the audit log."""
     return request.META.get("REMOTE_ADDR") or None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import IntegrityError, transaction
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import path, reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -15,9 +15,9 @@ from jobs.models import AuditEntry, Workload
 from portal import removal
 from portal.presenters import questions
 from portal.presenters.facts import Facts
-from portal.presenters.values import Question
 
 from .access import address, job_changed, job_seen
+from .asking import ask, went
 
 
 @login_required
@@ -27,7 +27,7 @@ def submit(request: HttpRequest, public_id: str) -> HttpResponse:
     with transaction.atomic():
         if work.status == lifecycle.DRAFT and work.submit(request.user):
             AuditEntry.note(request.user, "submit", work, address(request), id=work.public_id)
-    return _to(request, reverse("job", args=[public_id]))
+    return went(request, reverse("job", args=[public_id]))
 
 
 @login_required
@@ -39,13 +39,13 @@ def stop(request: HttpRequest, public_id: str) -> HttpResponse:
     if request.method != "POST":
         if not work.is_active:
             return redirect("job", public_id)
-        return _ask(request, questions.stop(Facts(work), force))
+        return ask(request, questions.stop(Facts(work), force))
     with transaction.atomic():
         if work.stop(request.user, force=force):
             AuditEntry.note(request.user, "force stop" if force else "stop", work, address(request), id=work.public_id)
         else:
             messages.info(request, "It was stopping already." if work.is_active else "It was over already; nothing was changed.")
-    return _to(request, reverse("job", args=[public_id]))
+    return went(request, reverse("job", args=[public_id]))
 
 
 @login_required
@@ -53,7 +53,7 @@ def stop(request: HttpRequest, public_id: str) -> HttpResponse:
 def clone(request: HttpRequest, public_id: str) -> HttpResponse:
     """A draft that asks for the same, opened in the form."""
     draft = _copy(request, job_seen(request, public_id), "clone")
-    return _to(request, f"{reverse('job-new')}?draft={draft.public_id}")
+    return went(request, f"{reverse('job-new')}?draft={draft.public_id}")
 
 
 @login_required
@@ -68,7 +68,7 @@ def resubmit(request: HttpRequest, public_id: str) -> HttpResponse:
             made = _copy(request, work, "resubmit", key)
         except IntegrityError:
             made = Workload.objects.get(owner=request.user, submit_key=key)
-    return _to(request, reverse("job", args=[made.public_id]))
+    return went(request, reverse("job", args=[made.public_id]))
 
 
 @login_required
@@ -78,12 +78,12 @@ def archive(request: HttpRequest, public_id: str) -> HttpResponse:
     archived = request.POST.get("archived", "1") == "1"
     if work.is_active:
         messages.warning(request, "A job that is not over can't be archived.")
-        return _to(request, reverse("job", args=[public_id]))
+        return went(request, reverse("job", args=[public_id]))
     with transaction.atomic():
         work.archive(request.user, archived)
         AuditEntry.note(request.user, "archive" if archived else "unarchive", work, address(request), id=work.public_id)
     messages.success(request, f"{work.name} is in the archive." if archived else f"{work.name} is back in the list.")
-    return _to(request, reverse("jobs"))
+    return went(request, reverse("jobs"))
 
 
 @login_required
@@ -95,11 +95,11 @@ def delete(request: HttpRequest, public_id: str) -> HttpResponse:
         messages.warning(request, "A job that is not over can't be deleted; stop it first.")
         return redirect("job", public_id)
     if request.method != "POST":
-        return _ask(request, questions.delete(Facts(work)))
+        return ask(request, questions.delete(Facts(work)))
     name = work.name
     removal.delete(work, request.user, address(request))
     messages.success(request, f"{name} was deleted. What it cost stays in the ledger.")
-    return _to(request, reverse("jobs"))
+    return went(request, reverse("jobs"))
 
 
 # --- private ----------------------------------------------------------------------------------------------------------
@@ -112,20 +112,6 @@ def _copy(request: HttpRequest, work: Workload, action: str, key: str = "") -> W
             draft.submit(request.user)
         AuditEntry.note(request.user, action, work, address(request), id=work.public_id, made=draft.public_id)
     return draft
-
-
-def _ask(request: HttpRequest, question: Question) -> HttpResponse:
-    template = "jobs/_ask.html" if request.htmx or request.headers.get("HX-Request") else "jobs/ask.html"  # type: ignore[attr-defined]
-    return render(request, template, {"question": question})
-
-
-def _to(request: HttpRequest, where: str) -> HttpResponse:
-    """Go there, with htmx or without."""
-    if request.htmx:  # type: ignore[attr-defined]
-        answer = HttpResponse(status=204)
-        answer["HX-Redirect"] = where
-        return answer
-    return HttpResponseRedirect(where)
 
 
 urlpatterns = [

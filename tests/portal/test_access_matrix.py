@@ -16,7 +16,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from jobs import logs, outputs
-from jobs.models import ApiToken, StoredFile
+from jobs.models import ApiToken, HomeCopy, StoredFile
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -24,14 +24,41 @@ ROLES = ("owner", "member", "stranger", "anonymous", "admin")
 OPEN = {"health", "signin", "signout", "home"}
 """Answers anybody; tells nothing of anybody's."""
 OWN = {"account", "password", "tokens", "files", "file-arrived", "help", "hardware", "hardware-software", "jobs", "job-new", "job-new-input", "job-sample",
-       "projects", "budget", "upload", "webhooks"}  # fmt: skip
+       "projects", "budget", "upload", "workstations", "workstation-new", "webhooks"}  # fmt: skip
 """Signed-in people; shows only what is theirs."""
 JOB_SEEN = {"job", "job-output", "job-files", "job-health", "job-health-data", "job-timeline", "job-settings", "job-zip", "job-file",
             "job-file-view", "job-input", "log-bytes", "log-lines", "log-search", "log-download", "job-series"}  # fmt: skip
 JOB_CHANGED = {"job-stop", "job-archive", "job-delete", "job-submit", "job-extend", "job-change", "job-offer"}
+DESK_SEEN = {
+    "workstation",
+    "workstation-files",
+    "workstation-health",
+    "workstation-health-data",
+    "workstation-timeline",
+    "workstation-settings",
+}
+DESK_CHANGED = {"workstation-submit", "workstation-suspend", "workstation-resume", "workstation-stop", "workstation-keep", "workstation-stay",
+                "workstation-delete", "workstation-share", "workstation-share-revoke"}  # fmt: skip
+DESK_OWNED = {"workstation-open", "workstation-copy", "workstation-take", "workstation-job", "workstation-copy-file"}
+"""Of a workstation: seen by its project; changed by owner, lead, admin; its session and home are its owner's alone."""
 JOB_COPIED = {"job-clone", "job-resubmit"}
-ELSEWHERE = {"upload-part", "file", "file-delete", "token-revoke", "budget-one", "project", "member-remove", "stray",
-             "webhook", "webhook-switch", "webhook-delete", "webhook-test", "webhook-again"}
+ELSEWHERE = {
+    "workstation-clone",
+    "workstation-shared",
+    "upload-part",
+    "file",
+    "file-delete",
+    "token-revoke",
+    "budget-one",
+    "project",
+    "member-remove",
+    "stray",
+    "webhook",
+    "webhook-switch",
+    "webhook-delete",
+    "webhook-test",
+    "webhook-again",
+}
 """Somebody's things beside jobs: strangers get 404 (403 where only the right lacks)."""
 ROLES_OF_MONEY_AND_HARDWARE = {
     *("audit", "audit-csv", "budget-adjust", "budget-close", "budget-csv", "budget-edit", "budget-new", "budget-spend", "budgets-all"),
@@ -84,7 +111,19 @@ SHA_OF_HI = "8f434346648f6b96df89dda901c5176b10a6d83961dd3c1ac88b59b2dc327aa4"
 
 
 def test_every_address_is_classified():
-    rest = names() - OPEN - OWN - JOB_SEEN - JOB_CHANGED - JOB_COPIED - ELSEWHERE - ROLES_OF_MONEY_AND_HARDWARE
+    rest = (
+        names()
+        - OPEN
+        - OWN
+        - JOB_SEEN
+        - JOB_CHANGED
+        - JOB_COPIED
+        - DESK_SEEN
+        - DESK_CHANGED
+        - DESK_OWNED
+        - ELSEWHERE
+        - ROLES_OF_MONEY_AND_HARDWARE
+    )
     unknown = {name for name in rest if not name.startswith("admin-")}
     assert unknown == set(), "say in this file who may see these"
 
@@ -204,19 +243,67 @@ def test_an_expired_token_is_no_token(job, owner):
     assert Client().get(f"/api/v2/jobs/{job.public_id}/", HTTP_AUTHORIZATION=f"Token {text}").status_code == 401
 
 
-SOCKETS = ["/live/jobs/{id}/?page=status", "/live/jobs/{id}/log/?attempt=1&stream=stdout", "/live/jobs/{id}/health/"]
+@pytest.fixture
+def desk(owner, wing):
+    made = factories.workstation(owner, project=wing, status="active")
+    made.share(owner, timezone.now())
+    key = {
+        "code": "c0ffee00c0ffee00",
+        "attempt": 1,
+        "why": "stop",
+        "key": "homes/none",
+        "made": timezone.now(),
+        "whole": timezone.now(),
+        "size": 1,
+    }
+    HomeCopy.objects.create(workstation=made, **key)
+    return made.workload
+
+
+def desk_address(name, desk) -> str:
+    from django.urls import reverse
+
+    args = {"workstation-copy-file": ["c0ffee00c0ffee00", 0], "workstation-share-revoke": [desk.workstation.shares.get().pk]}
+    args |= dict.fromkeys(("workstation-copy", "workstation-take", "workstation-job"), ["c0ffee00c0ffee00"])
+    return reverse(name, args=[desk.public_id, *args.get(name, [])])
+
+
+@pytest.mark.parametrize("name", sorted(DESK_SEEN))
+def test_workstations_are_seen_by_their_project_and_by_nobody_else(people, desk, name):
+    wanted = {"owner": 200, "member": 200, "admin": 200, "stranger": 404, "anonymous": 302}
+    assert {role: client.get(desk_address(name, desk)).status_code for role, client in people.items()} == wanted
+
+
+@pytest.mark.parametrize("name", sorted(DESK_CHANGED | DESK_OWNED))
+def test_workstations_are_changed_by_owner_and_admin_and_their_homes_are_the_owners(people, desk, name):
+    address, changed = desk_address(name, desk), name in DESK_CHANGED
+    ask = "get" if name in {"workstation-open", "workstation-copy", "workstation-copy-file"} else "post"
+    refused = {"anonymous": 302, "stranger": 404, "member": 403} | ({} if changed else {"admin": 403})
+    before = type(desk).objects.values().get(pk=desk.pk)
+    assert {role: getattr(people[role], ask)(address).status_code for role in refused} == refused
+    assert type(desk).objects.values().get(pk=desk.pk) == before
+    assert getattr(people["owner"], ask)(address).status_code in (200, 302, 404)
+
+
+SOCKETS = [
+    "/live/workstations/{desk}/?page=status",
+    "/live/workstations/{desk}/health/",
+    "/live/jobs/{id}/?page=status",
+    "/live/jobs/{id}/log/?attempt=1&stream=stdout",
+    "/live/jobs/{id}/health/",
+]
 
 
 @pytest.mark.parametrize("path", SOCKETS)
 @pytest.mark.parametrize("role", ROLES)
-async def test_sockets_are_refused_before_accept(people, job, path, role):
-    accepted = await handshake(people[role], path.format(id=job.public_id))
+async def test_sockets_are_refused_before_accept(people, job, desk, path, role):
+    accepted = await handshake(people[role], path.format(id=job.public_id, desk=desk.public_id))
     assert accepted is (role in {"owner", "member", "admin"})
 
 
-@pytest.mark.parametrize("path", [*SOCKETS, "/live/jobs/?ids={id}"])
-async def test_a_foreign_page_cannot_open_a_socket(people, job, path):
-    assert not await handshake(people["owner"], path.format(id=job.public_id), origin=b"http://evil.test")
+@pytest.mark.parametrize("path", [*SOCKETS, "/live/jobs/?ids={id}", "/live/workstations/?ids={desk}"])
+async def test_a_foreign_page_cannot_open_a_socket(people, job, desk, path):
+    assert not await handshake(people["owner"], path.format(id=job.public_id, desk=desk.public_id), origin=b"http://evil.test")
 
 
 async def handshake(client: Client, path: str, origin: bytes = b"http://testserver") -> bool:

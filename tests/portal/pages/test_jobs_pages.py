@@ -48,7 +48,7 @@ def test_fragments_have_one_root_each_and_the_page_has_all_of_them(signed, jobs,
         html = signed.get(f"/jobs/{work.public_id}/").content.decode()
         pushed = fragments.render(work, owner, "status")
         ids = re.findall(r'id="(job-\w{6}-\w+)"[^>]*hx-swap-oob', pushed)
-        assert len(ids) == len(fragments.PAGES["status"])
+        assert len(ids) == len(fragments.JOB_PAGES["status"])
         assert all(f'id="{one}"' in html for one in ids)
         assert "csrfmiddlewaretoken" not in pushed
 

@@ -1,0 +1,1 @@
+"""What the pages of workstations say: facts once, then words; beside the presenters that jobs and workstations share."""

@@ -1,0 +1,96 @@
+"""Its home in words: how old the last copy is, what it has, what is not in it; who is connected; the links that were shared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from jobs import lifecycle
+from jobs.models import HomeCopy
+from portal import words
+
+from ..text import plural, who
+from .facts import WorkstationFacts
+
+
+@dataclass(frozen=True)
+class CopyRow:
+    code: str
+    at: datetime
+    why: str
+    size: int
+    files: str
+    skipped: list[tuple[str, str]]
+    more: str
+    current: bool
+
+
+@dataclass(frozen=True)
+class HomeCard:
+    """`at` None: there is no copy yet."""
+
+    at: datetime | None
+    says: str
+    every: str
+    rows: list[CopyRow]
+
+
+@dataclass(frozen=True)
+class ViewerRow:
+    name: str
+    looks: bool
+
+
+@dataclass(frozen=True)
+class ShareRow:
+    pk: int
+    by: str
+    made: datetime
+    expires: datetime
+    anyone: bool
+
+
+def card(facts: WorkstationFacts) -> HomeCard | None:
+    if facts.work.status == lifecycle.DRAFT:
+        return None
+    home = facts.home
+    if home is None:
+        every = _every(facts)
+        return HomeCard(None, "None yet; what is in it would be lost with its node.", every, [])
+    return HomeCard(home.whole, summary(home), _every(facts), rows(facts))
+
+
+def rows(facts: WorkstationFacts) -> list[CopyRow]:
+    return [_row(copy, at == 0) for at, copy in enumerate(facts.copies)]
+
+
+def summary(copy: HomeCopy) -> str:
+    """1.2 GiB, 4,102 files, 3 skipped."""
+    parts = [words.size(copy.size), plural(copy.files, "file")]
+    if copy.skipped:
+        parts.append(f"{words.count(len(copy.skipped))} skipped")
+    if copy.changed:
+        parts.append(f"{words.count(copy.changed)} changed while it was made")
+    return ", ".join(parts)
+
+
+def viewers(facts: WorkstationFacts) -> list[ViewerRow]:
+    return [ViewerRow(one["viewer"], one["mode"] != "act") for one in facts.viewers]
+
+
+def shares(facts: WorkstationFacts) -> list[ShareRow]:
+    return [ShareRow(one.pk, who(one.made_by), one.made, one.expires, not one.signed_in) for one in facts.shares]
+
+
+# --- private ----------------------------------------------------------------------------------------------------------
+def _row(copy: HomeCopy, current: bool) -> CopyRow:
+    skipped = [(str(path), str(why)) for path, why in copy.skipped]
+    made = copy.whole or copy.made
+    return CopyRow(copy.code, made, copy.get_why_display(), copy.size, plural(copy.files, "file"), skipped, summary(copy), current)
+
+
+def _every(facts: WorkstationFacts) -> str:
+    if facts.is_over:
+        return "The last copies are kept until it is deleted."
+    often = words.duration(facts.kind.copy_every)
+    return f"A copy is made every {often} while anything changes, at suspend and at the end; the last two are kept."
