@@ -162,6 +162,18 @@ def _grompp(request: Request, call: Call, done: set[str]) -> Iterator[Finding]:
         yield from coordinates.check_box(gro, mdp)
     if top and gro:
         yield from topology.check_counts(top, gro)
+    if top and mdp and not call.has("-r") and not re.match(r"[45]\.|201[0-7]", request.version.strip()):
+        yield from _restrained(call, top)
+
+
+def _restrained(call: Call, top: topology.Topology) -> Iterator[Finding]:
+    """As of GROMACS 2018 the positions to hold must be given."""
+    if place := top.places.get("position_restraints"):
+        file, line = place
+        gro = call.option("-c") or "conf.gro"
+        yield error(f"{spot(call.step.file, call.step.line)} runs gmx grompp without -r, but {file} line {line} restrains positions "
+                    "([ position_restraints ] is active).", file=call.step.file, line=call.step.line, thing="-r",
+                    remedy=f"Add -r {gro}, or take the define (POSRES) out of the parameters.")  # fmt: skip
 
 
 def _name(call: Call, option: str, default: str) -> str | None:

@@ -48,11 +48,14 @@ class Topology:
     molecules: list[tuple[str, int, str, int]] = field(default_factory=list)  # (name, count, file, line)
     directives: Counter[str] = field(default_factory=Counter)
     residues: set[str] = field(default_factory=set)
+    places: dict[str, tuple[str, int]] = field(default_factory=dict)  # directive -> (file, line) where it stands first
 
 
 def read(inputs: Inputs, step: Step, name: str, mdp: Mdp | None) -> Topology:
     top = Topology(name)
-    _Reader(inputs, step, top, mdp).file(name, [])
+    reader = _Reader(inputs, step, top, mdp)
+    reader.file(name, [])
+    reader.end()
     return top
 
 
@@ -65,6 +68,7 @@ class _Reader:
         self.directive = ""
         self.molecule = ""
         self.branches: list[bool] = []
+        self.opened: list[tuple[str, str, int]] = []  # (word, file, line) of each branch
         self.files = 0
 
     def file(self, name: str, above: list[str]) -> None:
@@ -76,6 +80,14 @@ class _Reader:
             self.top.findings.append(mark)
         with contextlib.suppress(OSError, KeyError, ValueError, EOFError), self.inputs.open(name) as stream:
             self._lines(Scanner(stream, name), name, above)
+
+    def end(self) -> None:
+        """Branches that nothing closed: whatever stands behind them may be passed over."""
+        if self.opened and not any(finding.thing in ("binary", "size") for finding in self.top.findings):
+            word, file, line = self.opened[-1]
+            self.top.findings.append(error(f"{file} line {line}: this #{word} has no #endif; what follows belongs to it.", file=file,
+                                           line=line, thing=f"#{word}", remedy="Add #endif where it ends."))  # fmt: skip
+            self.top.complete = False
 
     def _lines(self, scanner: Scanner, name: str, above: list[str]) -> None:
         pending, rows = "", 0
@@ -107,11 +119,16 @@ class _Reader:
         rest = rest.strip()
         if word in ("ifdef", "ifndef"):
             self.branches.append((rest in self.defined) == (word == "ifdef"))
+            self.opened.append((word, name, number))
             self.top.complete = self.top.complete and not self.unsure
         elif word == "else" and self.branches:
             self.branches[-1] = not self.branches[-1]
         elif word == "endif" and self.branches:
             self.branches.pop()
+            self.opened.pop()
+        elif word in ("endif", "else"):
+            self.top.findings.append(error(f"{name} line {number}: #{word} without #ifdef.", file=name, line=number, thing=f"#{word}",
+                                           remedy="Take it out, or add the #ifdef before it."))  # fmt: skip
         elif not all(self.branches):
             return
         elif word == "define":
@@ -155,6 +172,7 @@ class _Reader:
         if text.startswith("["):
             self.directive = text.strip("[] \t").lower()
             self.top.directives[self.directive] += 1
+            self.top.places.setdefault(self.directive, (name, number))
             if self.directive not in _DIRECTIVES:
                 near = difflib.get_close_matches(self.directive, _DIRECTIVES, 1, 0.6)
                 self.top.findings.append(error(f"{name} line {number}: [ {self.directive} ] is no directive of GROMACS.", file=name,
