@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import django
 from asgiref.sync import sync_to_async
+from django.conf import settings
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.core.signals import request_started
@@ -55,6 +58,22 @@ class Pages(ASGIHandler):
             left = not answering.done() and answering.cancel()
         with contextlib.suppress(*([asyncio.CancelledError] if left else [])):
             await answering
+
+    async def read_body(self, receive: Any) -> Any:
+        """As Django does, but a big body lies where uploads lie: the system's folder may be memory. Raises RequestAborted."""
+        folder = Path(settings.UPLOADS_DIR)
+        folder.mkdir(parents=True, exist_ok=True)
+        body = tempfile.SpooledTemporaryFile(max_size=settings.FILE_UPLOAD_MAX_MEMORY_SIZE, mode="w+b", dir=folder)  # noqa: SIM115 (closed with the request)
+        more = True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                body.close()
+                raise RequestAborted
+            body.write(message.get("body", b""))
+            more = message.get("more_body", False)
+        body.seek(0)
+        return body
 
     async def _answer(self, scope: dict[str, Any], body: Any, send: Any) -> None:
         patient = takes_its_time(scope)
