@@ -33,10 +33,11 @@ class Change:
         self.workload, self.to, self.reason, self.detail, self.fields = workload, to, reason, detail, fields or {}
 
 
-def advance(changes: Iterable[Change], now: datetime, *, source: str = "engine", by: Any = None, lease: str = "") -> set[int]:
+def advance(changes: Iterable[Change], now: datetime, *, source: str = "engine", by: Any = None, lease: str | None = "") -> set[int]:
     """Move workloads to their next status; the ids of those that really moved (somebody was faster with the others).
 
-    Rows that change alike share one UPDATE, so a burst costs a few statements and one commit.
+    Rows that change alike share one UPDATE, so a burst costs a few statements and one commit. `lease` None: whoever has it,
+    so that a worker that died with it holds nobody up; its step finds another status then.
     Raises ValueError for a transition that the table does not have.
     """
     groups: dict[tuple[Any, ...], list[Change]] = {}
@@ -54,12 +55,12 @@ def advance(changes: Iterable[Change], now: datetime, *, source: str = "engine",
 
 
 def _advance_group(
-    group: list[Change], old: str, to: str, fields: dict[str, Any], now: datetime, source: str, by: Any, lease: str
+    group: list[Change], old: str, to: str, fields: dict[str, Any], now: datetime, source: str, by: Any, lease: str | None
 ) -> set[int]:
     ids = [change.workload.pk for change in group]
     rest = {"due": None, "ended": now} if to in lifecycle.REST_CODES else {"due": now}
     values = {**rest, **fields, "status": to, "since": now, "version": F("version") + 1}
-    rows = _workloads().filter(pk__in=ids, status=old, lease=lease)
+    rows = _workloads().filter(pk__in=ids, status=old, **({} if lease is None else {"lease": lease}))
     if len(ids) == 1:
         moved = set(ids) if rows.update(**values) else set()
     else:

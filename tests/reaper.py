@@ -1,0 +1,54 @@
+"""Kills a worker at a chosen point: before any write of the engine, before and after any act of a backend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import connection
+
+from jobs import backends
+
+ACTS = ("create", "destroy")
+
+
+class Death(BaseException):
+    """Not an Exception, so that nothing in the engine can catch it: as SIGKILL would."""
+
+
+class Reaper:
+    """Counts the points and kills at one of them."""
+
+    def __init__(self, at: int = -1) -> None:
+        self.at, self.count, self.names = at, 0, []
+
+    def point(self, name: str) -> None:
+        self.names.append(name)
+        self.count += 1
+        if self.count - 1 == self.at:
+            raise Death(name)
+
+    def on_write(self, execute, sql, params, many, context):
+        verb = sql.split(" ", 1)[0]
+        if verb in {"INSERT", "UPDATE", "DELETE"}:
+            self.point(" ".join(sql.split(" ")[:3]))
+        return execute(sql, params, many, context)
+
+
+@contextmanager
+def reaping(reaper: Reaper, monkeypatch) -> Iterator[None]:
+    fake = backends.get("fake")
+    with monkeypatch.context() as patch, connection.execute_wrapper(reaper.on_write):
+        for name in ACTS:
+            patch.setattr(fake, name, _around(reaper, name, getattr(fake, name)))
+        yield
+
+
+def _around(reaper: Reaper, name: str, call):
+    def wrapped(*args):
+        reaper.point(f"before {name}")
+        answer = call(*args)
+        reaper.point(f"after {name}")
+        return answer
+
+    return wrapped
