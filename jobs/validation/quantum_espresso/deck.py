@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from ..base import Finding, Inputs, error
 from ..scan import Scanner
 from ..text import not_text, zeros_behind
+from .variables import INTEGERS, REALS
 
 CARDS = {"ATOMIC_SPECIES", "ATOMIC_POSITIONS", "K_POINTS", "ADDITIONAL_K_POINTS", "CELL_PARAMETERS", "CONSTRAINTS", "OCCUPATIONS",
          "ATOMIC_VELOCITIES", "ATOMIC_FORCES", "SOLVENTS", "HUBBARD", "DIPOLE", "ESR", "CLIMBING_IMAGES", "PLOT_WANNIER",
@@ -144,8 +145,20 @@ class _Reader:
         text, closed = _until_end(bare)
         for value in _pairs(text, number):
             self.open.values[value.name] = value
+        self._left_over(text, number)
         if closed:
             self.open = None
+
+    def _left_over(self, text: str, number: int) -> None:
+        """What stands behind the value of a variable that takes one: a decimal comma, a unit."""
+        found = list(_PAIR.finditer(text))
+        for match, after in zip(found, [*found[1:], None], strict=False):
+            name = match.group(1).lower()
+            left = text[match.end() : after.start() if after else len(text)].split("!")[0].strip(" ,\t")
+            if left and name in INTEGERS | REALS and not match.group(2) and "$" not in left:
+                self.deck.findings.append(error(f"{self.deck.name} line {number}: {name} takes one number, behind {match.group(3).strip()} "
+                                                f"stands {left[:40]}.", file=self.deck.name, line=number, thing=name,
+                                                remedy="Write a decimal point and no unit."))  # fmt: skip
 
     def _unquoted(self, number: int, bare: str) -> None:
         assert self.open is not None

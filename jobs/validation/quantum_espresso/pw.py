@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from ..base import Finding, Request, error, warning
 from ..plan import Step
 from ..tree import is_system, is_windows, resolve
+from . import electrons
 from .deck import CARDS, Deck, Namelist, Value
 from .variables import BROUGHT, CHOICES, INTEGERS, NAMELISTS, REALS, STRINGS
 
@@ -33,6 +34,7 @@ def check(request: Request, step: Step, deck: Deck) -> Iterator[Finding]:
         yield from _cards(deck)
         yield from _counts(deck)
         yield from _points(deck)
+        yield from electrons.check(request, step, deck)
     yield from _release(request, deck)
     yield from _pseudopotentials(request, step, deck)
 

@@ -1,0 +1,61 @@
+"""Electrons of a deck: an odd number of them fills no bands, so fixed occupations can't be.
+
+The one idea to know: the number is the sum over the atoms of what their pseudopotentials say, so it is only known where all of
+these are among the inputs.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+from ..base import Finding, Request, error
+from ..plan import Step
+from ..text import head
+from ..tree import resolve
+from .deck import Deck
+
+_VALENCE = re.compile(rb"z_valence *= *\"? *([\d.]+(?:[eEdD][-+]?\d+)?)|^ *([\d.]+) +Z valence", re.M)
+_READ = 256 << 10
+
+
+def check(request: Request, step: Step, deck: Deck) -> Iterator[Finding]:
+    occupations = (deck.string("system", "occupations") or "fixed").lower()
+    spins = deck.number("system", "nspin") or 1
+    noncollinear = deck.value("system", "noncolin")
+    if occupations != "fixed" or spins != 1 or (noncollinear and "t" in noncollinear.text.lower()) or deck.value("system", "degauss"):
+        return
+    count = _count(request, step, deck)
+    if count is not None and count % 2:
+        line = deck.namelists["system"].line
+        yield error(f"{deck.name} line {line}: there are {count} electrons, an odd number, and occupations are fixed: pw.x takes it for a "
+                    "metal and stops.", file=deck.name, line=line, thing="occupations",
+                    remedy="Set occupations='smearing' with degauss, or nspin=2 with tot_magnetization.")  # fmt: skip
+
+
+def _count(request: Request, step: Step, deck: Deck) -> int | None:
+    species, positions = deck.cards.get("ATOMIC_SPECIES"), deck.cards.get("ATOMIC_POSITIONS")
+    charge, nat = deck.value("system", "tot_charge"), deck.number("system", "nat")
+    if not species or not positions or not positions.whole or not nat or (charge and charge.number is None):
+        return None
+    valence: dict[str, float | None] = {}
+    for _, words in species.rows:
+        if len(words) < 3:
+            return None
+        valence[words[0].lower()] = _valence(request, step, deck, words[2])
+    labels = [words[0].lower() for _, words in positions.rows if len(words) >= 4]
+    found = [valence.get(label) for label in labels]
+    if len(labels) != nat or any(one is None for one in found):
+        return None
+    total = sum(one or 0.0 for one in found) - (charge.number or 0.0 if charge else 0.0)
+    return round(total) if abs(total - round(total)) < 1e-6 and total > 0 else None
+
+
+def _valence(request: Request, step: Step, deck: Deck, name: str) -> float | None:
+    folder = deck.string("control", "pseudo_dir")
+    inside = resolve(step.cwd, posixpath.join(folder or ".", name)) if step.cwd is not None and folder else None
+    if inside not in step.tree.inputs or inside in step.tree.made:
+        return None
+    found = _VALENCE.search(head(request.inputs, str(inside), _READ))
+    return float((found[1] or found[2]).decode().lower().replace("d", "e")) if found else None
