@@ -172,16 +172,26 @@ class Terminal:
             with contextlib.suppress(BlockingIOError, OSError):
                 del self._typed[: os.write(self._master, self._typed[:4096])]
         if event & (select.POLLIN | select.POLLHUP | select.POLLERR):
+            data, ended = self._read()
+            if data:
+                self._show(data)
+            if ended:
+                self._shell_ended()
+
+    def _read(self) -> "tuple[bytes, bool]":
+        """What the shell wrote, and whether that was its last; the kernel hands it out by 4 KB."""
+        pieces: List[bytes] = []
+        while len(pieces) < 16:
             try:
                 data = os.read(self._master, 1 << 16)
             except BlockingIOError:
-                return
+                break
             except OSError:  # EIO: nobody has the terminal open any more
-                data = b""
-            if data:
-                self._show(data)
-            else:
-                self._shell_ended()
+                return b"".join(pieces), True
+            if not data:
+                return b"".join(pieces), True
+            pieces.append(data)
+        return b"".join(pieces), False
 
     def _shell_ended(self) -> None:
         os.close(self._master)
