@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from . import programs, programs_named, ranks, solvers, syntax, text
+from . import programs, programs_named, ranks, scripts, solvers, syntax, text
 from .base import Finding, Request, Severity, error, mode_of, nearest, warning
 from .paths import check_read, check_written, spot
 from .plan import Plan, Step
@@ -34,6 +34,9 @@ def check(request: Request, plan: Plan) -> Iterator[Finding]:
         yield error("There is no launch command.", thing="command", remedy="Say what is to be run.")
         return
     yield from syntax.check(request.command)
+    for line, word in scripts.unfinished(request.command):
+        yield warning(f"{spot(None, line)}: nothing ends the here-document (it wants a line {word}), so the rest of the command is taken "
+                      "for its text.", line=line, thing=word, remedy=f"Add a line that holds only {word}.")  # fmt: skip
     yield from _pasted(request.command)
     yield from ranks.check(request, plan)
     for step in plan.steps:
@@ -132,6 +135,9 @@ def _startable(request: Request, plan: Plan, step: Step, name: str) -> Iterator[
         interpreter = found.group(1).decode("utf-8", "replace")
         yield error(f"{name} line 1 names the interpreter {interpreter}, a path of your own computer.", file=name, line=1,
                     thing=interpreter, remedy=f"Write #!/usr/bin/env {interpreter.rsplit('/', 1)[-1]}.")  # fmt: skip
+    yield from scripts.interpreter(request.inputs, name)
+    if not first.startswith(b"#!") or b"sh" in first:
+        yield from scripts.shell(request.inputs, name, direct=True)
     if first.startswith(b"#!") and first.endswith(b"\r\n"):
         yield error(f"{name} has Windows line ends (CRLF): started directly, its interpreter is not found.", file=name,
                     line=1, thing="CRLF", remedy="Convert it to Unix line ends.", fix="unix-line-ends")  # fmt: skip
@@ -150,8 +156,13 @@ def _scripts(request: Request, step: Step) -> Iterator[Finding]:
     if word and not is_system(word):
         yield from _read(step, word, "runs")
     name = step.path(word) if word else step.path(step.argv[1]) if step.program in ("source", ".") and step.argv[1:] else None
-    if name in step.tree.inputs and name not in step.tree.made and step.program not in ("python", "python3"):
-        yield from _windows_script(request, str(name))
+    if name in step.tree.inputs and name not in step.tree.made:
+        if step.program not in ("python", "python3"):
+            yield from _windows_script(request, str(name))
+        if step.program in ("bash", "sh", "dash", "source", "."):
+            yield from scripts.shell(request.inputs, str(name), direct=False)
+        elif re.fullmatch(r"python3[\d.]*", step.program):
+            yield from scripts.python(request.inputs, str(name))
 
 
 def _windows_script(request: Request, name: str) -> Iterator[Finding]:

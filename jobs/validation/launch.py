@@ -21,10 +21,13 @@ _VALUE = {"-np", "-n", "--np", "--n", "-c", "--ntasks", "-N", "--nodes", "--map-
           "--partition", "-t", "--time", "-A", "--account", "--mem", "--cpus-per-proc", "-cpus-per-proc", "--output",
           "--output-filename", "-output-filename", "-o", "-e", "--error", "-J", "--job-name", "--mpi", "--cpu-bind",
           "--gres", "-G", "--gpus", "--constraint", "-C", "--report-bindings-file", "--app", "-app", "--tune", "-d",
-          "-w", "--nodelist", "-q", "--qos", "--distribution", "-m", "--timeout", "-timeout", "--stdin", "-stdin"}  # fmt: skip
+          "-rankfile", "--rankfile", "-rf", "-am", "-tune", "-configfile", "-w", "--nodelist", "-q", "--qos", "--distribution", "-m", "--timeout", "-timeout", "--stdin", "-stdin"}  # fmt: skip
 _TWO_VALUES = {"-mca", "--mca", "-gmca", "--gmca", "-genv", "-env"}
 _RANKS = {"-np", "-n", "--np", "--n", "--ntasks"}
 _HOST_FILES = {"-hostfile", "--hostfile", "-machinefile", "--machinefile"}
+_NAMED = {"--app": "application file", "-app": "application file", "--rankfile": "rank file", "-rankfile": "rank file", "-rf": "rank file",
+          "--tune": "parameter file", "-tune": "parameter file", "-am": "parameter file", "-configfile": "configuration file",
+          "--multi-prog-file": "configuration file"}  # fmt: skip
 _OVERSUBSCRIBE = {"--oversubscribe", "-oversubscribe", "--overcommit", "-O"}
 
 # Programs that start another: option letters that take a value, and how many plain words come before the program.
@@ -49,6 +52,7 @@ class Launcher:
     host_file: str | None = None
     parts: int = 1  # programs in one call, separated by ":"
     nodes: int | None = None
+    files: tuple[tuple[str, str], ...] = ()  # (what it is, path) of further files that it reads
 
 
 def unwrap(
@@ -115,6 +119,7 @@ def _launcher(name: str, seen: dict[str, str | None], rest: tuple[str | None, ..
         seen.get("hosts"),
         1 + len(more),
         _number(seen.get("nodes") or ""),
+        tuple((what, path) for option, what in _NAMED.items() if (path := seen.get(option))),
     )
 
 

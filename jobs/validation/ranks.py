@@ -38,7 +38,7 @@ def _ranks(request: Request, step: Step, launcher: Launcher) -> Iterator[Finding
         make = warning if launcher.oversubscribe or step.conditional else error
         yield make(message, remedy=remedy, fix=f"ranks:{request.cores}", **at)
     elif launcher.word.startswith("-") or (launcher.word and not _may_be_number(launcher.word)):
-        yield error(f"{where}: {launcher.name} wants a number of ranks, not {launcher.word!r}.",
+        yield error(f"{where}: {launcher.name} wants a number of ranks (-np N), not {launcher.word!r}.",
                     remedy=f"Give a number, at most {request.cores}.", **at)  # fmt: skip
 
 
@@ -61,6 +61,10 @@ def _hosts(step: Step, launcher: Launcher) -> Iterator[Finding]:
     if launcher.host_file and not step.conditional:
         found = check_read(step.tree, launcher.host_file, verb="names the host file", file=step.file, line=step.line,
                            cwd=step.cwd, missing="Leave the option out: the portal sets the hosts.")  # fmt: skip
+        if found:
+            yield found
+    for what, path in launcher.files if not step.conditional else ():
+        found = check_read(step.tree, path, verb=f"names the {what}", file=step.file, line=step.line, cwd=step.cwd)
         if found:
             yield found
 

@@ -12,6 +12,7 @@ from typing import BinaryIO
 from .text import LONGEST, in_time
 
 _BLOCK = 1 << 20
+_NUMBERS = b"0123456789.,+-eEdD \t\r\n"
 _BLANK = 4 << 20  # bytes of blanks and nothing else at which a text is none
 
 
@@ -47,11 +48,12 @@ class Scanner:
         return found.rstrip(b"\r")
 
     def skip_to(self, pattern: re.Pattern[bytes]) -> int:
-        """Skip lines until one begins with what `pattern` says behind a newline. The number of lines skipped."""
+        """Skip lines until one begins with what `pattern` (never a number) says behind a newline. The number of lines skipped."""
         before = self.number
         self.at = max(0, self.at - 1)  # so that the newline before the next line is seen
         while True:
-            found = pattern.search(self.buffer, self.at)
+            plain = not self.buffer[self.at :].translate(None, _NUMBERS)  # far quicker than looking at the beginning of each line
+            found = None if plain else pattern.search(self.buffer, self.at)
             if found:
                 self.number += self.buffer.count(b"\n", self.at, found.start())
                 self.at = found.start() + 1
