@@ -21,22 +21,15 @@ from django.utils import timezone
 from . import backends, checking, homes, idleness, ledger, lifecycle, logs
 from .acting import LEASE, perform
 from .models import Change, Cluster, HomeCopy, Node, Outage, Workload, advance
+from .related import attach
 from .signals import announce
 from .stages import active, queued, running, starting, stopping, suspended, suspending, validating
 from .stages.base import Facts, Step, flag
 
 log = logging.getLogger(__name__)
 
-RELATED = {
-    lifecycle.VALIDATING: ("coretype", "job__software__software", "job__checked"),
-    lifecycle.STARTING: ("coretype",),
-    lifecycle.RUNNING: ("job",),
-    lifecycle.STOPPING: ("job__software__software", "workstation__kind"),
-    lifecycle.ACTIVE: ("workstation__kind",),
-    lifecycle.SUSPENDING: ("workstation__kind",),
-    lifecycle.SUSPENDED: ("workstation__kind",),
-}
-"""What a stage looks at beside the row itself; loading more is most of the cost of a burst."""
+GOING_ON = (lifecycle.STARTING, lifecycle.RUNNING, lifecycle.STOPPING)
+"""Stages that a row may enter while its turn goes on; what the others look at is loaded when they claim it."""
 LEAVING = (*lifecycle.REST_CODES, lifecycle.QUEUED, lifecycle.SUSPENDED)
 BATCH = 50 if settings.SQLITE else 200
 """Rows a turn; on SQLite every writer waits while a batch is written down."""
@@ -74,16 +67,23 @@ def _turn(code: str, given: datetime | None) -> int:
     rows = claim(code, now, lease, BATCHES.get(code, BATCH))
     if not rows:
         return 0
-    steps = [_guarded(STAGES[code], facts, now) for facts in load(rows, now)]
-    steps = perform(steps, now, lease)
+    facts = load(rows, now)
+    while facts:  # what has moved on is still ours, and what the next stage needs to know is here
+        facts = _stage(facts, given, lease)
+    return len(rows)
+
+
+def _stage(batch: Sequence[Facts], given: datetime | None, lease: str) -> list[Facts]:
+    """One decision for each; those that go on into another stage by it."""
+    now = given or timezone.now()
+    steps = perform([_guarded(STAGES[facts.work.status], facts, now) for facts in batch], now, lease)
     now = given or timezone.now()  # acts take their time
     try:
-        apply(steps, now, lease)
+        moved = apply(steps, now, lease)
     except Exception:
-        log.exception("a batch of %s could not be written; each row alone now", code)
-        for step in steps:
-            _alone(step, now, lease)
-    return len(rows)
+        log.exception("a batch could not be written; each row alone now")
+        moved = {pk for step in steps for pk in _alone(step, now, lease)}
+    return [step.facts for step in steps if step.work.pk in moved and step.work.status in GOING_ON]
 
 
 # --- claim ------------------------------------------------------------------------------------------------------------
@@ -98,13 +98,13 @@ def claim(code: str, now: datetime, lease: str, limit: int = BATCH) -> list[Work
         ids = list(rows[:limit])
         if not ids or not free.filter(pk__in=ids).update(lease=lease, leased_until=until, due=until):
             return []
-    mine = Workload.objects.filter(pk__in=ids, lease=lease).select_related(*RELATED[code])
-    return list(mine.order_by("pk"))
+    return list(Workload.objects.filter(pk__in=ids, lease=lease).order_by("pk"))
 
 
 # --- load -------------------------------------------------------------------------------------------------------------
 def load(rows: Sequence[Workload], now: datetime) -> list[Facts]:
     """The facts of a batch, in a few queries whatever its size."""
+    attach(rows)
     attempts = {work.pk: work.attempt for work in rows}
     clusters = {
         cluster.workload_id: cluster
@@ -145,16 +145,24 @@ def _guarded(decide: Decide, facts: Facts, now: datetime) -> Step:
         return flag(facts, error)
 
 
-def apply(steps: Sequence[Step], now: datetime, lease: str) -> None:
-    """Write the batch down in one transaction: transitions with their events, then the later looks."""
-    free = {"lease": "", "leased_until": None}
-    changes = [Change(s.work, s.to, reason=s.reason, detail=s.detail, fields={**s.fields, **free}) for s in steps if s.to]
+def apply(steps: Sequence[Step], now: datetime, lease: str) -> set[int]:
+    """Write the batch down in one transaction: transitions with their events, then the later looks. The ids that moved.
+
+    What goes on stays leased, and its look-again time stays as it is: new facts may have set it meanwhile.
+    """
+    free, kept = {"lease": "", "leased_until": None}, {"due": F("due")}
+    changes = [
+        Change(s.work, s.to, reason=s.reason, detail=s.detail, fields={**s.fields, **(kept if s.to in GOING_ON else free)})
+        for s in steps
+        if s.to
+    ]
     with transaction.atomic():
         moved = advance(changes, now, lease=lease) if changes else set()
         ledger.release_holds(_never_held_a_cluster(steps, moved), now)
         ledger.begin_disk([step.work for step in steps if step.work.pk in moved and step.to == lifecycle.SUSPENDED], now)
         _look_later([step for step in steps if not step.to], now, lease)
     _tell_agents([step for step in steps if step.work.pk in moved])
+    return moved
 
 
 def _tell_agents(moved: Sequence[Step]) -> None:
@@ -196,9 +204,9 @@ def _look_later(steps: Sequence[Step], now: datetime, lease: str) -> None:
         mine.update(lease="", leased_until=None)
 
 
-def _alone(step: Step, now: datetime, lease: str) -> None:
+def _alone(step: Step, now: datetime, lease: str) -> set[int]:
     try:
-        apply([step], now, lease)
+        return apply([step], now, lease)
     except Exception as error:
         log.exception("%s could not be written", step.work.public_id)
-        apply([flag(step.facts, error)], now, lease)
+        return apply([flag(step.facts, error)], now, lease)

@@ -72,7 +72,7 @@ class Agents(threading.Thread):
                 Cluster.objects.filter(pk__in=[pk for pk, _ in gone]).update(exited=now, exit={"code": 0}, saved=now, saving={"files": 0})
                 touch([work for _, work in gone], now)
             if not new and not gone:
-                time.sleep(0.005)
+                time.sleep(0.01)
 
 
 def crank() -> None:
@@ -122,8 +122,8 @@ def engine_rate(count: int) -> float:
         now = timezone.now()
         advance([Change(work, "queued", fields={"submitted": now}) for work in works], now)
         ids = [work.pk for work in works]
-        while Workload.objects.filter(pk__in=ids).exclude(status="completed").exists():
-            time.sleep(0.02)
+        while Workload.objects.filter(project=project).exclude(status="completed").exists():
+            time.sleep(0.05)
         rate = count / (time.perf_counter() - start)
     agents.over.set()
     agents.join()
