@@ -46,7 +46,7 @@ class Desk {
     if (ask) ask.hidden = this.wanted || !this.ready;
     if (still && this.ready && still.hidden) { still.src = still.dataset.still; still.onload = () => { still.hidden = false; }; }
     if (!this.ready) this.leave();
-    else if (this.wanted && !this.socket && !this.timer && this.root.dataset.link !== "refused") this.connect();
+    else if (this.wanted && !this.socket && !this.timer && !this.turn && this.root.dataset.link !== "refused") this.connect();
   }
 
   say(link) {
@@ -58,14 +58,16 @@ class Desk {
     this.find("desk-tools").hidden = link !== "open";
   }
 
+  /** The module first: what a desktop says at once must find somebody who listens. */
   async connect() {
     this.say(this.tries ? this.root.dataset.link : "connecting");
+    const turn = this.turn = {};
+    const { Session } = await SHOWS[this.root.dataset.desk]();
+    if (turn !== this.turn || this.socket || !this.ready) return;
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     const socket = this.socket = new WebSocket(`${scheme}://${location.host}${this.root.dataset.socket}`);
     socket.binaryType = "arraybuffer";
     socket.addEventListener("close", (event) => this.lost(socket, event.code));
-    const { Session } = await SHOWS[this.root.dataset.desk]();
-    if (socket !== this.socket || socket.readyState > WebSocket.OPEN) return;
     this.shown = new Session(this.screen, socket, this.acts, {
       open: () => { this.tries = 0; this.say("open"); },
       size: (words) => { const place = this.find("desk-size"); if (place) place.textContent = words; },
@@ -90,13 +92,12 @@ class Desk {
 
   drop() {
     this.shown?.end();
-    this.shown = null;
-    this.socket = null;
+    this.shown = this.socket = this.turn = null;
   }
 
   leave() {
     clearTimeout(this.timer);
-    this.timer = null;
+    this.timer = this.turn = null;
     const socket = this.socket;
     this.drop();
     socket?.close();
