@@ -7,7 +7,7 @@ from typing import Any
 from django.urls import path
 from ninja import NinjaAPI
 
-from . import account, catalogue, files, jobs, outputs, running, tags, webhooks, workloads
+from . import account, catalogue, files, jobs, outputs, running, tags, webhooks, workloads, workstations
 from .auth import TokenAuth
 from .browse import browse
 from .problems import handle, nowhere, plain
@@ -15,14 +15,14 @@ from .problems import handle, nowhere, plain
 api = NinjaAPI(
     title="Headrace",
     version="2",
-    description="Jobs, files, hardware and money of a Headrace portal.",
+    description="Jobs, workstations, files, hardware and money of a Headrace portal.",
     urls_namespace="api",
     docs_url=None,
     openapi_url="openapi.json",
     auth=TokenAuth(),
 )
 handle(api)
-for noun in (account, catalogue, files, jobs, tags, outputs, running, webhooks, workloads):
+for noun in (account, catalogue, files, jobs, tags, outputs, running, webhooks, workloads, workstations):
     api.add_router("", noun.router)
 
 

@@ -128,3 +128,26 @@ class WebhookPatch(Schema):
     url: Text | None = Field(None, min_length=1, max_length=2000)
     events: list[EventName] | None = Field(None, min_length=1, max_length=2)
     isActive: bool | None = None
+
+
+class StationIn(Schema):
+    """`kind` and `coreType` by their codes; `cores` of a node, all of them if left out. `start` false leaves a draft."""
+
+    name: Text = Field(min_length=1, max_length=200)
+    kind: Code
+    coreType: Code
+    cores: int | None = Field(None, ge=1, le=100_000)
+    description: Text = Field("", max_length=10_000)
+    projectId: Code | None = None
+    start: bool = True
+
+
+class KeepIn(Schema):
+    hours: Number = Field(ge=0, le=100_000)
+
+
+class StationShareIn(Schema):
+    """`signedIn` false: whoever has the link, also without an account here."""
+
+    hours: Number = Field(8, gt=0, le=24 * 31)
+    signedIn: bool = True

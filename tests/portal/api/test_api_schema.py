@@ -14,6 +14,8 @@ from django.test import Client
 schemathesis = pytest.importorskip("schemathesis")
 hypothesis = pytest.importorskip("hypothesis")
 
+import stations as stations_of  # noqa: E402
+
 from jobs.models import ApiToken, Scope  # noqa: E402
 from portal.api.v2 import api  # noqa: E402
 
@@ -39,7 +41,10 @@ def portal(jobs, owner, me, wanted, settings):
     me.post("jobs/", wanted())
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
-    yield WSGIHandler(), ApiToken.make(owner, "schema", Scope.RUN)[1], [job.public_id for job in jobs.values()]
+    roads = {"draft": "", "active": "", "suspended": "active"}
+    stations = [stations_of.desk(owner, status, last=last).public_id for status, last in roads.items()]
+    ids = {"job_id": [job.public_id for job in jobs.values()], "station_id": stations}
+    yield WSGIHandler(), ApiToken.make(owner, "schema", Scope.RUN)[1], ids
     for signal in (request_started, request_finished):
         signal.connect(close_old_connections)
 
@@ -58,13 +63,13 @@ def test_nothing_outside_of_the_document(portal):
 
 
 def _asked(operation, token, ids):
-    """EXAMPLES generated requests, every other one about a job that there is."""
+    """EXAMPLES generated requests, every other one about a job or a workstation that there is."""
     @hypothesis.settings(max_examples=EXAMPLES, deadline=None, database=None, derandomize=True,
                          suppress_health_check=list(hypothesis.HealthCheck), phases=[hypothesis.Phase.generate])
-    @hypothesis.given(case=operation.as_strategy(), real=hypothesis.strategies.sampled_from([None, *ids]))
+    @hypothesis.given(case=operation.as_strategy(), real=hypothesis.strategies.integers(0, 20))
     def ask(case, real):
-        if real and "job_id" in (case.path_parameters or {}):
-            case.path_parameters["job_id"] = real
+        for name in set(case.path_parameters or {}) & set(ids) if real else ():
+            case.path_parameters[name] = ids[name][real % len(ids[name])]
         case.headers = {**(case.headers or {}), "Authorization": f"Token {token}"}
         case.validate_response(case.call(), checks=CHECKS)
 
