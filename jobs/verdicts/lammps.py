@@ -82,7 +82,8 @@ def _own_logs(run: Run) -> list[str]:
 
 
 def _has_partitions(run: Run) -> bool:
-    return any({"-partition", "-p"} & set(part.words) for part in run.using(PROGRAM))
+    using = run.using(PROGRAM)
+    return any({"-partition", "-p"} & set(part.words) for part in using) or (not using and {"log.lammps.0", "screen.0"} <= run.names)
 
 
 def _named(part: Part) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +24,7 @@ GOOD = {"converged", "finished"}
 
 def main() -> None:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for case in json.loads((CASES / "cases.json").read_text(encoding="utf-8")):
-        verdict = judge(
-            case["software"],
-            Folder(CASES / case["id"]),
-            Ending(case["exit_code"], memory_killed=case.get("memory_killed", False)),
-            case["command"],
-            "process_output.log",
-        )
-        kind = kind_of(case, verdict)
+    for case, verdict, kind in judged():
         counts[code_of(case["software"]) or "?"][kind] += 1
         if "--missed" in sys.argv and kind not in ("caught", "healthy"):
             print(f"{kind}: {case['id']}: {verdict.verdict}: {verdict.reason}")
@@ -39,6 +32,14 @@ def main() -> None:
     for software in [*sorted(counts), "all"]:
         row = counts[software] if software in counts else sum(counts.values(), Counter())
         print(f"| {software} | {' | '.join(str(row[column]) for column in COLUMNS)} |")
+
+
+def judged() -> Iterator[tuple[dict[str, Any], Verdict, str]]:
+    """Every recorded run with its verdict and what that is worth."""
+    for case in json.loads((CASES / "cases.json").read_text(encoding="utf-8")):
+        ending = Ending(case["exit_code"], memory_killed=case.get("memory_killed", False))
+        verdict = judge(case["software"], Folder(CASES / case["id"]), ending, case["command"], "process_output.log")
+        yield case, verdict, kind_of(case, verdict)
 
 
 def kind_of(case: dict[str, Any], verdict: Verdict) -> str:

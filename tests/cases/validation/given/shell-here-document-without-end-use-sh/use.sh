@@ -1,0 +1,2 @@
+. ./params.txt
+echo $n

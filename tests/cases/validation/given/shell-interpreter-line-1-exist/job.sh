@@ -1,0 +1,2 @@
+#!/usr/bin/bsh
+echo hallo
