@@ -92,7 +92,7 @@ class Daemons:
         self.start_controller("-c")
         for node in self.nodes:
             self.start_node(node)
-        until(lambda: self.ask("sinfo", "-h", "-N", "-o", "%T").split() == ["idle"] * len(self.nodes))
+        until(lambda: self.ask("sinfo", "-h", "-N", "-p", "main", "-o", "%T").split() == ["idle"] * len(self.nodes))
 
     def start_munge(self) -> None:
         run = self.home / "run"
