@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from dataclasses import fields
 
 from django.core.management import get_commands
 
 from jobs.backends.base import Backend
+from jobs.backends.slurm import Slurm
+from jobs.backends.slurm_script import Options
 from portal import readme
 
 TEXT = readme.README.read_text(encoding="utf-8")
@@ -37,6 +41,15 @@ def test_commands_exist():
 def test_a_backend_has_the_methods_that_are_listed():
     told = re.findall(r"^\| `(\w+)\(", section("Writing a backend"), re.MULTILINE)
     assert set(told) == Backend.__abstractmethods__
+
+
+def test_the_options_of_slurm_are_those_of_its_backend():
+    rows = [line.split("|")[1] for line in section("On a Slurm cluster").splitlines() if line.startswith("| `")]
+    told = set(re.findall(r"`(\w+)`", "".join(rows)))
+    known = set(inspect.signature(Slurm).parameters) - {"name", "unknown", "notes", "key", "silent_limit"}
+    assert told == known
+    named = section("On a Slurm cluster").split("A coretype may name", 1)[1].split("`mpirun`")[0]
+    assert set(re.findall(r"`(\w+)`", named)) == {field.name for field in fields(Options)}
 
 
 def test_the_test_command_is_the_last_step_of_ci():
