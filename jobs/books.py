@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
 from django.db.models import F, Sum, Value
 
-from .models import Budget, Charge, Cluster, Hold, MoneyField, Unit, update_alike
+from .models import Budget, Charge, Cluster, Hold, MoneyField, Unit, Workload, update_alike
 from .models.fields import rounded
 
 HOUR = 3600
@@ -24,7 +23,8 @@ AHEAD = timedelta(seconds=1800)
 STEP = timedelta(seconds=300)
 """After this much running time is charged for; until then it is only held."""
 ZERO = Decimal(0)
-LOADED = ("workload__job__software__software",)
+WHOSE = {"label": "name", "owner_id": "owner", "project_id": "project", "software": "job__software__software__name"}
+"""What a charge keeps of its workload, for when that is deleted."""
 
 
 def rate(budget: Budget | None, price: Decimal, cores: int) -> Decimal:
@@ -62,11 +62,10 @@ class Books:
 
     def __init__(self, cluster_ids: Sequence[int], now: datetime) -> None:
         self.now = now
-        rows = Cluster.objects.filter(pk__in=cluster_ids).select_for_update(of=("self",)).select_related(*LOADED).order_by("pk")
-        clusters = list(rows)
+        clusters = list(Cluster.objects.filter(pk__in=cluster_ids).select_for_update().order_by("pk"))
         keys = {(cluster.workload_id, cluster.attempt) for cluster in clusters}
         holds = Hold.objects.filter(workload__in=[pk for pk, _ in keys], released__isnull=True)
-        ids = sorted({hold.budget_id for hold in holds})
+        ids = set(holds.order_by().values_list("budget_id", flat=True))
         self.budgets = {budget.pk: budget for budget in Budget.objects.filter(pk__in=ids).select_for_update().order_by("pk")}
         self.moved: dict[int, list[Decimal]] = defaultdict(lambda: [ZERO, ZERO])
         self.charges: list[Charge] = []
@@ -94,7 +93,15 @@ class Books:
         update_alike(holds, ["amount", "released"])
         for pk, (spent, held) in sorted(self.moved.items()):
             Budget.objects.filter(pk=pk).update(spent=F("spent") + money(spent), held=F("held") + money(held))
+        self._name_charges()
         Charge.objects.bulk_create(self.charges)
+
+    def _name_charges(self) -> None:
+        rows = Workload.objects.filter(pk__in={charge.workload_id for charge in self.charges}) if self.charges else Workload.objects.none()
+        whose = {pk: values for pk, *values in rows.values_list("pk", *WHOSE.values())}
+        for charge in self.charges:
+            for column, value in zip(WHOSE, whose[charge.workload_id], strict=True):
+                setattr(charge, column, value or ("" if column == "software" else None))
 
     @staticmethod
     def _booked(keys: set[tuple[int, int]]) -> dict[tuple[int, int], dict[tuple[int | None, str], Decimal]]:
@@ -183,7 +190,6 @@ class Account:
             Charge(
                 budget=budget,
                 workload_id=cluster.workload_id,
-                label=cluster.workload.name,
                 attempt=cluster.attempt,
                 amount=amount,
                 cores=cluster.total_cores,
@@ -193,16 +199,9 @@ class Account:
                 made=self.books.now,
                 note=note,
                 left=budget.amount - budget.spent if budget else None,
-                **self._whose(),
+                coretype_id=cluster.coretype_id,
             )
         )
-
-    def _whose(self) -> dict[str, Any]:
-        """Who used what: kept in the ledger when the workload is deleted."""
-        cluster, work = self.cluster, self.cluster.workload
-        job = getattr(work, "job", None)
-        software = job.software.software.name if job else ""
-        return {"owner_id": work.owner_id, "project_id": work.project_id, "coretype_id": cluster.coretype_id, "software": software}
 
     def _reach_ahead(self, hold: Hold) -> datetime | None:
         """Extend the hold if it reaches less than AHEAD; until when it pays, or None if it costs nothing."""

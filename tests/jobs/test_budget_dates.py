@@ -118,6 +118,7 @@ def test_it_is_stopped_before_the_end_in_time_to_save(clock, owner, wing, kind):
         playing.rounds_again()
         rounds.meter(clock())
     clock.now = budget.ends - timedelta(seconds=80)
+    playing.beat(playing.callers(work), clock)
     Workload.objects.filter(pk=work.pk).update(due=clock())
     playing.turn_all(clock, ("running",))
     work.refresh_from_db()
