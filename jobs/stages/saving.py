@@ -33,19 +33,27 @@ def back_to_active(facts: Facts) -> Step:
     return Step(facts, lifecycle.ACTIVE, "unsaved", detail, fields)
 
 
+def sentences(*parts: str) -> str:
+    """Texts of different makers one after the other, each with its full stop."""
+    return " ".join(part if part.endswith((".", "!", "?")) else f"{part}." for part in map(str.strip, parts) if part)
+
+
 def home_in_words(facts: Facts) -> str:
     """What a resume will find."""
     copy, cluster = facts.home, facts.cluster
     if copy is None or copy.whole is None:
         return "There is no copy of its home."
-    if cluster is None or cluster.went is None:
-        return f"Its home is as it was at {copy.whole:%Y-%m-%d %H:%M} UTC."
+    if cluster is None or cluster.went is None or (cluster.released and cluster.released < facts.work.since):
+        return f"Its home is kept as it was at {copy.made:%Y-%m-%d %H:%M} UTC."
     if copy.attempt == cluster.attempt and copy.why != HomeCopy.Why.PERIODIC:
         return f"Home saved: {copy.files} {'file' if copy.files == 1 else 'files'}, {_size(copy.size)}."
     last = cluster.exited or facts.heard or cluster.released or facts.work.since
     age = max(0, round((last - copy.made).total_seconds() / 60))
-    return f"The last copy of its home is from {copy.made:%Y-%m-%d %H:%M} UTC, {age} min before that."
+    return f"The last copy of its home is from {copy.made:%Y-%m-%d %H:%M} UTC, {f'{age} min' if age else 'less than a minute'} before that."
 
 
 def _size(size: int) -> str:
-    return f"{size / (1 << 30):.1f} GiB" if size >= 1 << 30 else f"{size / (1 << 20):.1f} MiB"
+    for name, unit in (("GiB", 1 << 30), ("MiB", 1 << 20)):
+        if size >= unit:
+            return f"{size / unit:.1f} {name}"
+    return f"{size / 1024:.0f} KiB"

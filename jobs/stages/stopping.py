@@ -18,7 +18,7 @@ from ..models import Cluster, Outage
 from ..signals import announce
 from .base import Act, Facts, Step, end, flag, stopped_reason, wait
 from .running import silence, why_it_ended
-from .saving import back_to_active, could_not_save, home_in_words
+from .saving import back_to_active, could_not_save, home_in_words, sentences
 
 SAVE_LIMIT = 6 * 3600
 """Seconds that saving may take while the agent is heard."""
@@ -184,7 +184,7 @@ def _final(facts: Facts, now: datetime) -> Step:
     elif reason == "stopped-by-rule" and work.kind == "job":
         detail = f"{detail} {_kept(facts)}"
     if work.kind == "workstation":
-        detail = f"{detail} {home_in_words(facts)}".strip()
+        detail = sentences(detail, home_in_words(facts))
     lost = _unsaved(facts) if reason in {"exit-0"} else ""
     if lost:
         reason, detail = "not-saved", f"{lost} The command itself had exited with 0."

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from .. import lifecycle
 from .base import Facts, Step, end, stopped_reason, suspend, wait
-from .saving import back_to_active, could_not_save, home_in_words
+from .saving import back_to_active, could_not_save, home_in_words, sentences
 from .stopping import may_destroy, pay, take_down, waits_for_saving
 
 
@@ -43,7 +43,7 @@ def _final(facts: Facts) -> Step:
     work = facts.work
     if facts.home is None:
         return end(facts, "not-saved" if work.reason in ("", "wish", "idle") else _ending(work.reason), "No copy of its home ever arrived.")
-    step = suspend(facts, work.reason or "wish", " ".join(filter(None, (work.detail, home_in_words(facts)))))
+    step = suspend(facts, work.reason or "wish", sentences(work.detail, home_in_words(facts)))
     step.to = lifecycle.SUSPENDED
     return step
 
