@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from .. import agent_file, backends, ledger, lifecycle, tokens
@@ -92,7 +93,7 @@ def _what_is_there(facts: Facts) -> str:
 # --- acts -------------------------------------------------------------------------------------------------------------
 def ask(batch: Sequence[Facts], now: datetime) -> list[Step]:
     """Save the tokens, then ask the backends. Both may be repeated after a crash."""
-    clusters = note_clusters([facts.work for facts in batch], now)
+    clusters = note_clusters(batch, now)
     pairs = [(facts, clusters[facts.work.pk]) for facts in batch]
     wanted = [(backends.get(cluster.backend), cluster.token, spec_of(facts.work, cluster.token)) for facts, cluster in pairs]
     answers = side_by_side(lambda want: want[0].create(want[1], want[2]), wanted)
@@ -136,12 +137,17 @@ def begin_billing(batch: Sequence[Facts], now: datetime) -> list[Step]:
     return [decide(facts, now) for facts in batch]
 
 
-def note_clusters(works: Sequence[Workload], now: datetime) -> dict[int, Cluster]:
+def note_clusters(batch: Sequence[Facts], now: datetime) -> dict[int, Cluster]:
     """The rows with the tokens, by workload id, written before a backend hears of them; the price is noted here."""
-    Cluster.objects.bulk_create([_new_cluster(work, now) for work in works], ignore_conflicts=True)
-    attempts = {work.pk: work.attempt for work in works}
-    rows = Cluster.objects.filter(workload__in=attempts)
-    return {cluster.workload_id: cluster for cluster in rows if cluster.attempt == attempts[cluster.workload_id]}
+    known = {facts.work.pk: facts.cluster for facts in batch if facts.cluster is not None}
+    new = [_new_cluster(facts.work, now) for facts in batch if facts.cluster is None]
+    try:
+        with transaction.atomic():
+            Cluster.objects.bulk_create(new)
+    except IntegrityError:  # a worker whose lease has run out meanwhile wrote some of them
+        Cluster.objects.bulk_create(new, ignore_conflicts=True)
+        new = [Cluster.objects.get(workload=mine.workload_id, attempt=mine.attempt) for mine in new]
+    return {**known, **{cluster.workload_id: cluster for cluster in new}}
 
 
 def _new_cluster(work: Workload, now: datetime) -> Cluster:
