@@ -19,6 +19,7 @@ from jobs.models import Budget, Project, Unpaid
 from jobs.models.budget import known_zone
 
 from .account import styled
+from .groups import Group, Grouped
 
 MOST_THRESHOLDS = 8
 AMOUNT = {"max_digits": 18, "decimal_places": 6}
@@ -52,9 +53,16 @@ class Thresholds(forms.CharField):
         return sorted({int(part) for part in parts})
 
 
-class LeadForm(forms.ModelForm):
+class LeadForm(Grouped, forms.ModelForm):
     """What a lead of the project may change: its name, and when people are told."""
 
+    GROUPS = (
+        Group("The budget", ("name", "project", "member")),
+        Group("How much", ("unit", "amount", "strictness", "recurrence")),
+        Group("Its days", ("first_day", "last_day"), "when-once"),
+        Group("Its periods", ("grant", "carry"), "when-renewed"),
+        Group("When", ("zone", "thresholds")),
+    )
     version = forms.IntegerField(widget=forms.HiddenInput)
     thresholds = Thresholds(required=False, max_length=100, label="Tell people at", help_text="Percent of the limit, such as 75, 90, 100.")
 
@@ -76,7 +84,7 @@ class LeadForm(forms.ModelForm):
 class BudgetForm(LeadForm):
     """All of it, for admins. Whose it is and what it counts is said once, when it is made."""
 
-    amount = forms.DecimalField(label="Limit", min_value=Decimal(0), help_text="What may be spent, in the unit above.", **AMOUNT)
+    amount = forms.DecimalField(label="Limit", min_value=Decimal(0), help_text="What may be spent, in money or in core-hours.", **AMOUNT)
     grant = forms.DecimalField(label="Each period begins with", min_value=Decimal(0), required=False,
                                help_text="Left empty: the limit.", **AMOUNT)
     member = forms.CharField(required=False, max_length=150, label="Of a person", help_text="The name they sign in with.",
@@ -89,14 +97,9 @@ class BudgetForm(LeadForm):
         fields = ["name", "project", "unit", "strictness", "amount", "recurrence", "grant", "zone", "carry", "thresholds"]
         labels = {"project": "Of a project", "unit": "Counts", "recurrence": "Renewed", "zone": "Time zone",
                   "carry": "What is left goes over to the next period", "strictness": "When it is used up"}
-        help_texts = {"project": "Neither a project nor a person: it is of the whole organization.",
+        help_texts = {"carry": "", "project": "Neither a project nor a person: it is of the whole organization.",
                       "recurrence": "One that is renewed has no first and last day.",
                       "zone": "Days and periods begin at midnight there, such as Europe/Berlin."}
-
-    field_order = [
-        *("name", "project", "member", "unit", "strictness", "amount", "recurrence", "first_day", "last_day", "grant", "carry", "zone"),
-        "thresholds",
-    ]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

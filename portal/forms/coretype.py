@@ -13,6 +13,7 @@ from jobs.models import Coretype, Region
 
 from . import walltime
 from .account import styled
+from .groups import Group, Grouped
 
 GIB = 1 << 30
 MOST = 1_000_000
@@ -30,9 +31,17 @@ class Length(forms.CharField):
         return walltime.parse(super().clean(value))
 
 
-class CoretypeForm(forms.ModelForm):
+class CoretypeForm(Grouped, forms.ModelForm):
     """`version` is the one that the form was opened with: who saves a later one first wins, the other is told."""
 
+    GROUPS = (
+        Group("The coretype", ("name", "code", "region", "order", "active")),
+        Group("A node", ("cores", "memory", "processor", "gpu", "max_nodes")),
+        Group("Prices", ("price", "economy_price", "disk_price")),
+        Group("Walltime", ("walltime_default", "walltime_max")),
+        Group("Who may use it, and for what", ("groups", "software")),
+        Group("Where it comes from", ("backend", "options")),
+    )
     version = forms.IntegerField(widget=forms.HiddenInput)
     memory = forms.DecimalField(label="Memory a node", help_text="GiB", min_value=Decimal("0.001"), max_digits=12, decimal_places=3)
     price = forms.DecimalField(label="Price", help_text="Per core and hour. A new one holds for clusters asked for after it.", **PRICE)

@@ -20,6 +20,8 @@ from .paging import page_of
 
 SHOWN = 20
 """Budgets that one can switch between."""
+ROWS = 25
+"""Of the ledger, on one page."""
 
 
 @login_required
@@ -60,7 +62,8 @@ def spend(request: HttpRequest, pk: int) -> JsonResponse:
 
 def _page(request: HttpRequest, budget: Budget, mine: list[Budget]) -> HttpResponse:
     asked, now = ledger.filter_of(request.GET), timezone.now()
-    page = page_of(ledger.entries(budget, request.user, asked), request, **asked.kept)
+    page = page_of(ledger.entries(budget, request.user, asked), request, ROWS, **asked.kept)
+    mine = mine if budget in mine else [budget, *mine]
     context = {
         "dates": shown.dates(budget, now),
         "budget": budget, "figures": shown.figures(budget), "mine": mine, "holds": shown.holds(budget, request.user),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from datetime import timedelta
 from decimal import Decimal
 
+import factories
 import pytest
 from django.test import Client
 from django.utils import timezone
@@ -26,6 +28,16 @@ def signed(admin):
     return client
 
 
+def weeks(budget, work, owner, admin, now):
+    """Spend of some weeks, by two people with two programs, the last of it now."""
+    known = {"label": work.name, "workload": work, "attempt": 1, "cores": 8, "price": Decimal("0.05"), "project": work.project, "coretype": work.coretype}
+    for day in range(21, -1, -1):
+        at = now - timedelta(days=day)
+        for user, software, amount in ((owner, "CalculiX", 5), (admin, "Shell", 3)):
+            used = Decimal(amount) * (1 + (day * 7) % 5) / 3 if day else Decimal(amount)
+            yield Charge(budget=budget, amount=used, owner=user, software=software, start=at, end=at, made=at, left=Decimal(80), **known)
+
+
 @pytest.fixture
 def pages(admin, owner, wing, jobs, money):
     """Addresses of pages that have something to show."""
@@ -33,9 +45,8 @@ def pages(admin, owner, wing, jobs, money):
     Budget.objects.filter(pk=money.pk).update(recurrence="month", grant=Decimal(1000), zone="Europe/Oslo", spent=Decimal(920))
     ledger.schedule(money, now)
     work = Workload.objects.filter(project=wing).first()
-    known = {"label": work.name, "attempt": 1, "cores": 8, "price": Decimal("0.05"), "start": now, "end": now, "made": now, "left": Decimal(80)}
-    for amount, software in (("5", "CalculiX"), ("3", "Shell")):
-        Charge.objects.create(budget=money, workload=work, amount=Decimal(amount), owner=owner, project=wing, coretype=work.coretype, software=software, **known)
+    Charge.objects.bulk_create(weeks(money, work, owner, admin, now))
+    past = factories.budget(None, 500, name="Autumn campaign", zone="Europe/Oslo", begins=now - timedelta(days=40), ends=now - timedelta(days=2))
     ledger.adjust(money, Decimal("-20"), "a node was broken", admin, now)
     ledger.notice(now)
     AuditEntry.note(admin, "change coretype", work.coretype, "192.0.2.7", values={"price": ["0.1", "0.2"]})
@@ -43,7 +54,7 @@ def pages(admin, owner, wing, jobs, money):
     running = Workload.objects.filter(status="running").first()
     code = work.coretype.code
     return [
-        *(f"/budget/{money.pk}/", f"/budget/{money.pk}/edit/", f"/budget/{money.pk}/adjust/", f"/budget/{money.pk}/close/", "/budget/all/", "/budget/new/"),
+        *(f"/budget/{money.pk}/", f"/budget/{money.pk}/edit/", f"/budget/{money.pk}/adjust/", f"/budget/{money.pk}/close/", f"/budget/{past.pk}/", "/budget/all/", "/budget/new/"),
         *("/hardware/", "/hardware/coretypes/", f"/hardware/coretypes/{code}/edit/", "/hardware/import/", "/hardware/limits/", "/hardware/limits/new/", "/hardware/regions/new/", "/audit/"),
         *(f"/jobs/{queued.public_id}/", f"/jobs/{running.public_id}/extend/"),
     ]  # fmt: skip
@@ -68,5 +79,5 @@ def test_the_chart_of_spend_is_drawn(shown, pages):  # noqa: F811
     page.wait_for_selector("[data-spend] canvas")
     assert "CalculiX" not in page.get_attribute("[data-spend] figure.plot > div", "aria-label")  # by person at first
     page.select_option("[data-spend] select", "software")
-    expect(page.locator("[data-spend] figure.plot > div")).to_have_attribute("aria-label", re.compile("CalculiX 5.00"))
+    expect(page.locator("[data-spend] figure.plot > div")).to_have_attribute("aria-label", re.compile("CalculiX 110.00"))
     assert problems == []
