@@ -16,13 +16,14 @@ from django.core.exceptions import ValidationError
 
 from jobs import periods
 from jobs.models import Budget, Project, Unpaid
-from jobs.models.budget import known_zone
+from jobs.models.budget import known_zone, usual_thresholds
 
 from .account import styled
 from .groups import Group, Grouped
 
 MOST_THRESHOLDS = 8
 AMOUNT = {"max_digits": 18, "decimal_places": 6}
+TOLD = "Percent of the limit; empty: nobody is told."
 YEARS = range(2000, 2200)
 
 
@@ -61,10 +62,10 @@ class LeadForm(Grouped, forms.ModelForm):
         Group("How much", ("unit", "amount", "strictness", "recurrence")),
         Group("Its days", ("first_day", "last_day"), "when-once"),
         Group("Its periods", ("grant", "carry"), "when-renewed"),
-        Group("When", ("zone", "thresholds")),
+        Group("Time zone and warnings", ("zone", "thresholds")),
     )
     version = forms.IntegerField(widget=forms.HiddenInput)
-    thresholds = Thresholds(required=False, max_length=100, label="Tell people at", help_text="Percent of the limit, such as 75, 90, 100.")
+    thresholds = Thresholds(required=False, max_length=100, label="Tell people at", initial=usual_thresholds, help_text=TOLD)
 
     class Meta:
         model = Budget
@@ -107,6 +108,7 @@ class BudgetForm(LeadForm):
         self.initial["first_day"] = periods.day_of(budget.begins, budget.zone)
         self.initial["last_day"] = periods.day_of(budget.ends, budget.zone, last=True)
         self.fields["project"].queryset = Project.objects.filter(active=True)  # type: ignore[attr-defined]
+        self.fields["project"].empty_label = "No project"  # type: ignore[attr-defined]
         if self.instance.pk:
             for name in ("project", "member", "unit"):
                 del self.fields[name]

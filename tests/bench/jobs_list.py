@@ -1,7 +1,7 @@
 """The list of jobs over a million rows on PostgreSQL: pages by key, filters, search, for one who sees all and for a member.
 
 Run: `uv run --group test python tests/bench/jobs_list.py [jobs]`. Goals: the deep page within 1.5 times the first, every
-filter and search within 50 ms. Beside it the bare limit: the ids of one page by key, nothing else.
+filter and search within 50 ms. `cpu` is what counts on a busy machine. Beside it the bare limit: the ids of one page by key.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ def main(count: int) -> None:
     deep = Workload.objects.order_by("-pk").values_list("pk", flat=True)[0] - int(0.9 * count)
     member = known["people"][7]
     project = member.projects.first().code
-    print(f"{'page':<26} {'admin ms':>9} {'sql ms':>7} {'queries':>8} {'member ms':>10} {'sql ms':>7} {'queries':>8}   {million.load()}")
-    seen: dict[str, tuple[float, float]] = {}
+    print(f"{'':<26} {'one who sees all':^34} {'a member':^34}   {million.load()}")
+    print(f"{'page':<26} " + 2 * f"{'ms':>8} {'sql ms':>8} {'queries':>8} {'cpu ms':>7} ")
+    seen: dict[str, list[float]] = {}
     for name, address in PAGES.items():
         figures = [million.Answers(user)("/jobs/" + address.format(deep=deep, project=project)) for user in (known["admin"], member)]
-        seen[name] = (figures[0][0], figures[1][0])
-        (a, b, c), (d, e, f) = figures
-        print(f"{name:<26} {a:>9.0f} {b:>7.0f} {c:>8} {d:>10.0f} {e:>7.0f} {f:>8}", flush=True)
+        seen[name] = [cpu for *_, cpu in figures]
+        print(f"{name:<26} " + "".join(f"{whole:>8.0f} {sql:>8.0f} {count:>8} {cpu:>7.0f} " for whole, sql, count, cpu in figures), flush=True)
     ratios = [deep / first for first, deep in zip(seen["first page"], seen["900,000 rows down"], strict=True)]
-    print(f"\ndeep by first page: {ratios[0]:.2f}, {ratios[1]:.2f} (goal 1.5); bare page of ids by key {bare(deep):.1f} ms; {million.load()}")
+    print(f"\nfar down by first page, cpu: {ratios[0]:.2f}, {ratios[1]:.2f} (goal 1.5); bare page of ids by key {bare(deep):.1f} ms; {million.load()}")
 
 
 def bare(deep: int) -> float:

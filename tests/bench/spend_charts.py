@@ -22,17 +22,18 @@ def main(count: int) -> None:
 
     budget, admin = charges(count)
     ask = million.Answers(admin)
-    print(f"{'asked':<30} {'ms':>7} {'sql ms':>7} {'queries':>8} {'goal':>6}   {million.load()}")
+    print(f"{'asked':<30} {'ms':>7} {'sql ms':>7} {'queries':>8} {'cpu ms':>7} {'goal':>6}   {million.load()}")
     for by in ("owner", "project", "coretype", "software"):
         print(row(f"spend by day and {by}", ask(f"/budget/{budget}/spend.json?by={by}")), flush=True)
     print(row("the budget's page", ask(f"/budget/{budget}/")))
     print(row("its ledger, far down", ask(f"/budget/{budget}/?before={count // 10}")))
-    print(f"{'bare: sums over the charges':<30} {bare(budget):>7.0f}")
+    begun = million.processor()
+    print(f"{'bare: sums over the charges':<30} {bare(budget):>7.0f} {'':>16} {1000 * (million.processor() - begun):>7.0f}")
 
 
-def row(name: str, figures: tuple[float, float, int]) -> str:
-    whole, sql, queries = figures
-    return f"{name:<30} {whole:>7.0f} {sql:>7.0f} {queries:>8} {300:>6}"
+def row(name: str, figures: tuple[float, float, int, float]) -> str:
+    whole, sql, queries, cpu = figures
+    return f"{name:<30} {whole:>7.0f} {sql:>7.0f} {queries:>8} {cpu:>7.0f} {300:>6}"
 
 
 def charges(count: int) -> tuple[int, object]:

@@ -145,6 +145,11 @@ def test_who_runs_unpaid_is_said_by_admins_and_audited(client, admin, owner, aud
     assert "/budget/unpaid/" not in page
 
 
+def test_a_new_budget_is_offered_with_the_usual_thresholds(client, admin):
+    client.force_login(admin)
+    assert 'value="75, 90, 100"' in client.get("/budget/new/").content.decode()
+
+
 def test_the_first_budget_says_what_it_changes(client, admin, wing):
     client.force_login(admin)
     assert "This is the first budget." in client.get("/budget/new/").content.decode()
