@@ -13,12 +13,12 @@ import time
 from typing import Any, Dict, Iterable, List, Optional
 
 from .children import Children
-from .main import MISSING, Settings, say
+from .main import BASH, MISSING, Settings, say, shell
 
 SOCKET = "desktop.sock"
 SERVERS = ("Xtigervnc", "Xvnc")
 WINDOW_MANAGERS = ("openbox", "xfwm4", "icewm", "fluxbox", "jwm", "matchbox-window-manager", "fvwm", "mwm", "twm")
-TERMINALS = {"xterm": ["-geometry", "100x30+60+60", "-fa", "Monospace", "-fs", "11"], "xfce4-terminal": [], "urxvt": [], "st": []}
+TERMINALS = {"xterm": ["-geometry", "80x24+20+20", "-fa", "Monospace", "-fs", "11"], "urxvt": [], "st": []}
 _X_SOCKETS = "/tmp/.X11-unix"
 _RESTARTS = 5  # of the window manager
 _MANAGED, _UNTOLD = 5.0, 0.5  # seconds for the window manager: if it says that it is there, and if it does not
@@ -39,7 +39,7 @@ class Desktop:
         self._children = Children()
         self._server, self._manager = 0, 0
         self._restarts = 0
-        self._env: Dict[str, str] = dict(os.environ)
+        self._env: Dict[str, str] = dict(os.environ, SHELL=BASH if os.path.exists(BASH) else "/bin/sh")
         self._log = os.path.join(settings.folder, "display.log")
 
     def live(self) -> int:
@@ -112,7 +112,7 @@ class Desktop:
             return
         terminal = _first(TERMINALS)
         if terminal:
-            self._program([terminal, *TERMINALS[terminal]])
+            self._program([terminal, *TERMINALS[terminal], "-e", *shell(self._settings.folder)])
         else:
             say("no terminal for the desktop is installed on this node: apt-get install xterm")
 

@@ -8,6 +8,11 @@ import sys
 from typing import Any, Dict, List, NamedTuple
 
 MISSING = 127  # exit code: a program is not there, as a shell says it
+BASH = "/bin/bash"
+_BASHRC = r"""[ -r /etc/bash.bashrc ] && . /etc/bash.bashrc
+whoami >/dev/null 2>&1 || PS1='\w\$ '
+[ -r ~/.bashrc ] && . ~/.bashrc
+"""
 
 
 class Settings(NamedTuple):
@@ -49,6 +54,16 @@ def load(path: str) -> Settings:
         kind=str(raw.get("kind")), folder=os.path.dirname(path), home=str(raw["home"]), base=str(raw.get("base") or "/"),
         geometry=str(raw.get("geometry") or "1280x800"), start=str(raw.get("start") or ""), grace=float(raw.get("grace") or 15),
     )
+
+
+def shell(folder: str) -> List[str]:
+    """The user's interactive shell: bash as it is, but without "I have no name!" where a cluster's user has none."""
+    if not os.path.exists(BASH):
+        return ["/bin/sh"]
+    path = os.path.join(folder, "bashrc")
+    with open(path, "w") as file:
+        file.write(_BASHRC)
+    return [BASH, "--rcfile", path]
 
 
 def say(line: str) -> None:

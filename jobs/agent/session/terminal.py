@@ -20,7 +20,7 @@ import time
 from typing import Any, Dict, List
 
 from .. import sandbox, tree
-from .main import Settings
+from .main import BASH, Settings, shell
 
 SOCKET = "terminal.sock"
 SCREEN = 256 << 10  # bytes of output that a new viewer gets
@@ -43,7 +43,8 @@ def run(settings: Settings) -> int:
     os.umask(before)
     listener.listen(16)
     os.chdir(settings.home)
-    return Terminal(listener, ["bash", "-c", settings.start] if settings.start else [_shell()], settings.grace).live()
+    words = ["bash", "-c", settings.start] if settings.start else shell(settings.folder)
+    return Terminal(listener, words, settings.grace).live()
 
 
 class Viewer:
@@ -125,7 +126,7 @@ class Terminal:
             for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
                 signal.signal(number, signal.SIG_DFL)
             os.closerange(3, 256)
-            env = dict(os.environ, TERM="xterm-256color", COLORTERM="truecolor", SHELL=_shell())
+            env = dict(os.environ, TERM="xterm-256color", COLORTERM="truecolor", SHELL=BASH if os.path.exists(BASH) else "/bin/sh")
             os.execvpe(self._words[0], self._words, env)
         except BaseException as error:
             os.write(2, ("the shell could not be started: %s\r\n" % error).encode("utf-8", "replace"))
@@ -278,7 +279,3 @@ def screen(output: bytes) -> bytes:
     if len(output) > SCREEN and b"\n" in last:
         last = last[last.index(b"\n") + 1:]
     return _QUESTIONS.sub(b"", last)
-
-
-def _shell() -> str:
-    return "/bin/bash" if os.path.exists("/bin/bash") else "/bin/sh"
