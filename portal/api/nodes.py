@@ -16,24 +16,22 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
-from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from jobs import gateway, logs, outputs
+from jobs import gateway, logs
 from jobs.gateway import Caller, Gone, Unknown
-from jobs.models import JobInput
 from portal import streams
 from portal.live import hub
 
 from . import homes
+from .node_bytes import BYTES, send_input
+from .orders import directory_of, orders_of, with_orders
 from .threads import Refuse, in_database, in_files
 
 log = logging.getLogger(__name__)
 
 PATH = re.compile(r"^/nodes/([A-Za-z0-9-]{1,80})/(\d{1,6})/([a-z]+(?:/[A-Za-z0-9-]+)?)$")
 JSON_LIMIT = 4 << 20
-LOG_LIMIT = 1 << 20
-CHUNK_LIMIT = (8 << 20) + (1 << 20)
 HOLD = 20.0
 """Seconds that a long poll is held open."""
 KEPT = 3.0
@@ -81,7 +79,7 @@ async def _answer(scope: streams.Scope, receive: streams.Receive, send: streams.
     if report == "input" and scope["method"] == "GET":
         if rest.startswith("home-"):
             return await homes.send(caller, rest.removeprefix("home-"), scope, receive, send)
-        return await _input(caller, int(rest), scope, receive, send)
+        return await send_input(caller, int(rest), scope, receive, send)
     if report == "orders" and scope["method"] == "GET":
         return await _wait_for_orders(caller, int(query.get("have") or 0))
     if scope["method"] not in {"POST", "PUT"}:
@@ -110,27 +108,12 @@ async def _identify(token: str, node: int, authorization: str) -> Caller:
 
 
 # --- orders -----------------------------------------------------------------------------------------------------------
-async def _with_orders(caller: Caller) -> dict[str, Any]:
-    return {"orders": await in_database(_orders, caller)}
-
-
-def _orders(caller: Caller) -> dict[str, Any]:
-    """The gateway's orders, with who watches; the version grows with either."""
-    orders = gateway.orders(caller, timezone.now())
-    directory = _directory(caller)
-    watched = logs.watched(directory)
-    orders["version"] = (orders["version"] << 32) + logs.watch_mark(directory)
-    orders["watched"] = bool(watched)
-    orders["tails"] = [name.removeprefix("file:") for name in watched if name.startswith("file:")]
-    return orders
-
-
 async def _wait_for_orders(caller: Caller, have: int) -> dict[str, Any]:
     """Hold the request until there is something new, at most HOLD seconds."""
     until = time.monotonic() + HOLD
     async with hub.subscribe(f"orders:{caller.public_id}") as news:
         while True:
-            answer = await _with_orders(caller)
+            answer = await with_orders(caller)
             rest = until - time.monotonic()
             if answer["orders"]["version"] > have or answer["orders"]["release"] or rest <= 0:
                 break
@@ -150,9 +133,9 @@ def _forget(caller: Caller) -> None:
 # --- facts ------------------------------------------------------------------------------------------------------------
 def _fact(write: Callable[..., Any]) -> Callable[[Caller, Any], Awaitable[dict[str, Any]]]:
     async def handle(caller: Caller, report: Any) -> dict[str, Any]:
-        await in_files(logs.heard, _directory(caller), caller.node)
+        await in_files(logs.heard, directory_of(caller), caller.node)
         await in_database(lambda: write(caller, report, timezone.now()))
-        return await _with_orders(caller)
+        return await with_orders(caller)
 
     return handle
 
@@ -160,9 +143,9 @@ def _fact(write: Callable[..., Any]) -> Callable[[Caller, Any], Awaitable[dict[s
 async def _hello(caller: Caller, report: Any) -> dict[str, Any]:
     if report.get("protocol") not in gateway.PROTOCOLS:
         raise Refuse(426, {"message": f"protocols {gateway.PROTOCOLS} are spoken here"})
-    await in_files(logs.heard, _directory(caller), caller.node)
+    await in_files(logs.heard, directory_of(caller), caller.node)
     answer = await in_database(lambda: gateway.hello(caller, report, timezone.now()))
-    answer["orders"] = await in_database(_orders, caller)
+    answer["orders"] = await in_database(orders_of, caller)
     return answer
 
 
@@ -173,7 +156,7 @@ async def _go(caller: Caller, report: Any) -> dict[str, Any]:
         while True:
             answer = await in_database(lambda: gateway.go(caller, str(report["nonce"]), timezone.now()))
             rest = until - time.monotonic()
-            orders = await in_database(_orders, caller)
+            orders = await in_database(orders_of, caller)
             if answer["go"] or rest <= 0 or orders["wish"] != "run":
                 return {**answer, "orders": orders}
             if await news.next(min(rest, 2.0)) is None:
@@ -181,16 +164,16 @@ async def _go(caller: Caller, report: Any) -> dict[str, Any]:
 
 
 async def _beat(caller: Caller, report: Any) -> dict[str, Any]:
-    await in_files(logs.append_beat, _directory(caller), caller.node, dict(report))
+    await in_files(logs.append_beat, directory_of(caller), caller.node, dict(report))
     await in_files(homes.note_beat, caller, report, time.time())
     hub.publish(f"health:{caller.public_id}", {"node": caller.node})
-    return await _with_orders(caller)
+    return await with_orders(caller)
 
 
 async def _gap(caller: Caller, report: Any) -> dict[str, Any]:
     size = await in_files(
         logs.gap,
-        _directory(caller),
+        directory_of(caller),
         str(report["stream"]),
         int(report["generation"]),
         int(report["from"]),
@@ -198,14 +181,19 @@ async def _gap(caller: Caller, report: Any) -> dict[str, Any]:
         str(report.get("reason", "")),
     )
     hub.publish(f"log:{caller.public_id}", {"stream": report["stream"], "size": size})
-    return await _with_orders(caller)
+    return await with_orders(caller)
 
 
 async def _done(caller: Caller, report: Any) -> dict[str, Any]:
     """The head's last word: every stream is compared with the agent's count and hash before the cluster may go."""
     for stream in report.get("streams") or []:
         await in_files(
-            logs.seal, _directory(caller), str(stream["name"]), int(stream["generation"]), int(stream["size"]), str(stream["sha256"] or "")
+            logs.seal,
+            directory_of(caller),
+            str(stream["name"]),
+            int(stream["generation"]),
+            int(stream["size"]),
+            str(stream["sha256"] or ""),
         )
     hub.publish(f"log:{caller.public_id}", {"done": True})
     return await _fact(gateway.done)(caller, report)
@@ -225,81 +213,3 @@ FACTS: Mapping[str, Callable[[Caller, Any], Awaitable[dict[str, Any]]]] = {
     "done": _done,
     "failed": _fact(gateway.failed),
 }
-
-
-# --- bytes ------------------------------------------------------------------------------------------------------------
-async def _log(caller: Caller, query: Mapping[str, str], receive: streams.Receive) -> dict[str, Any]:
-    data = await streams.whole_body(receive, LOG_LIMIT)
-    stream = query["stream"]
-    try:
-        size = await in_files(logs.write, _directory(caller), stream, int(query.get("generation") or 0), int(query["offset"]), data)
-    except logs.PastEnd as error:
-        raise Refuse(409, {"size": error.size}) from error
-    hub.publish(f"log:{caller.public_id}", {"stream": stream, "size": size})
-    return {"size": size}
-
-
-async def _output_batch(caller: Caller, query: Mapping[str, str], receive: streams.Receive) -> dict[str, Any]:
-    body = await streams.whole_body(receive, CHUNK_LIMIT)
-    length = int.from_bytes(body[:4], "big")
-    files = json.loads(body[4 : 4 + length])
-    stored, failed = await in_files(outputs.store_batch, caller.public_id, caller.attempt, files, memoryview(body)[4 + length :])
-    await _tell_saving(caller, stored, sum(int(entry["size"]) for entry in files))
-    return {"stored": stored, "failed": failed}
-
-
-async def _output_file(caller: Caller, query: Mapping[str, str], receive: streams.Receive) -> dict[str, Any]:
-    data = await streams.whole_body(receive, CHUNK_LIMIT)
-    path, offset, size, digest = query["path"], int(query["offset"]), int(query["size"]), query.get("sha256")
-    try:
-        have = await in_files(outputs.store_chunk, caller.public_id, caller.attempt, path, offset, size, data, digest)
-    except outputs.PastEnd as error:
-        raise Refuse(409, {"size": error.size}) from error
-    except outputs.Damaged as error:
-        raise Refuse(409, {"size": 0}) from error
-    await _tell_saving(caller, 1 if digest else 0, len(data))
-    return {"size": have}
-
-
-async def _manifest(caller: Caller, query: Mapping[str, str], receive: streams.Receive) -> dict[str, Any]:
-    lines = await streams.whole_body(receive, JSON_LIMIT)
-    await in_files(outputs.write_manifest, caller.public_id, caller.attempt, int(query["part"]), query.get("last") == "1", lines)
-    return await _with_orders(caller)
-
-
-BYTES: Mapping[str, Callable[[Caller, Mapping[str, str], streams.Receive], Awaitable[dict[str, Any]]]] = {
-    "log": _log,
-    "outputs/batch": _output_batch,
-    "outputs/file": _output_file,
-    "outputs/manifest": _manifest,
-    **homes.BYTES,
-}
-
-_saving: dict[str, list[float]] = {}
-"""By token: files and bytes so far in this process, and when the page was last told."""
-
-
-async def _tell_saving(caller: Caller, files: int, size: int) -> None:
-    """Tell the page about once a second how much has arrived."""
-    if len(_saving) > 1000:
-        _saving.clear()
-    sums = _saving.setdefault(caller.token, [0, 0, 0.0])
-    sums[0] += files
-    sums[1] += size
-    if time.monotonic() - sums[2] >= 1:
-        sums[2] = time.monotonic()
-        await in_database(lambda: gateway.saving(caller, int(sums[0]), int(sums[1]), timezone.now()))
-
-
-async def _input(caller: Caller, pk: int, scope: streams.Scope, receive: streams.Receive, send: streams.Send) -> None:
-    """The bytes of one input, with Range; only those of the caller's own job."""
-    use = await in_database(lambda: JobInput.objects.select_related("file").filter(pk=pk, job=caller.workload_id).first())
-    if use is None:
-        raise Refuse(404, {"message": "no such input"})
-    key = use.file.key
-    part = streams.Stretch(lambda: default_storage.open(key, "rb"), 0, use.file.size)
-    await streams.send_file(scope, receive, send, [part], filename="input")
-
-
-def _directory(caller: Caller) -> Any:
-    return logs.attempt_dir(caller.public_id, caller.attempt)
