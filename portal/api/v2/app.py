@@ -7,10 +7,10 @@ from typing import Any
 from django.urls import path
 from ninja import NinjaAPI
 
-from . import account, catalogue, files, jobs, outputs, running, tags, webhooks, workloads, workstations
+from . import absent, account, catalogue, files, jobs, outputs, running, tags, webhooks, workloads, workstations
 from .auth import TokenAuth
 from .browse import browse
-from .problems import handle, nowhere, plain
+from .problems import handle, nowhere, plain, put_as_post
 
 api = NinjaAPI(
     title="Headrace",
@@ -22,7 +22,7 @@ api = NinjaAPI(
     auth=TokenAuth(),
 )
 handle(api)
-for noun in (account, catalogue, files, jobs, tags, outputs, running, webhooks, workloads, workstations):
+for noun in (absent, account, catalogue, files, jobs, tags, outputs, running, webhooks, workloads, workstations):
     api.add_router("", noun.router)
 
 
@@ -31,5 +31,7 @@ def urls() -> tuple[list[Any], str, str]:
     patterns, app, namespace = api.urls
     for pattern in patterns:
         pattern.callback = plain(pattern.callback)
+        if str(pattern.pattern) == "files/contents/":
+            pattern.callback = put_as_post(pattern.callback)
     more = [path("docs/", browse, {"api": api}, name="docs"), path("<path:rest>", nowhere)]
     return [*patterns, *more], app, namespace

@@ -40,7 +40,10 @@ CONTENTS = {
 @router.post("/files/contents/", response=answers(FileOut, 403, 507, status=201), summary="Upload a file: multipart, part `file`")
 @decorate_view(spooling.spooled)
 def upload(request: HttpRequest, file: File[UploadedFile], relativePath: Form[str | None] = None) -> Status:
-    """Its path in the job folder is its name, or `relativePath`. Big files go better in chunks that resume: POST /uploads/."""
+    """PUT does the same. Its path in the job folder is its name, or `relativePath`.
+
+    Big files go better in chunks that resume: POST /uploads/.
+    """
     name = under("file", clean_path, relativePath or file.name or "")
     try:
         kept = spooling.keep(request.user, name, file)

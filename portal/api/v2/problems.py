@@ -49,6 +49,18 @@ def plain(view: View) -> View:
     return wrapped
 
 
+def put_as_post(view: View) -> View:
+    """For an address at which both mean the same; Django reads the files of a form from POST alone."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **named: Any) -> HttpResponseBase:
+        if request.method == "PUT":
+            request.method = request.META["REQUEST_METHOD"] = "POST"
+        return view(request, *args, **named)
+
+    return wrapped
+
+
 def nowhere(request: HttpRequest, rest: str) -> HttpResponse:
     """Any other address below the API's."""
     return said(404, "There is no such address." if rest.endswith("/") else "There is no such address; every address ends with a slash.")
