@@ -247,7 +247,7 @@ def _written(step: Step) -> Iterator[Finding]:
         targets += [word for word in programs.plain(step.argv[1:])[-1:] if word and ":" not in word]
     for target in targets:
         if step.cwd is not None or target.startswith(("/", "~")):
-            found = check_written(target, verb="writes to", file=step.file, line=step.line)
+            found = check_written(target, verb="writes to", file=step.file, line=step.line, cwd=step.cwd)
             if found:
                 yield found
 

@@ -26,11 +26,11 @@ def check_read(
     return _missing(tree, path, resolve(cwd, path) or path, where, verb, file, line, missing, cwd)
 
 
-def check_written(path: str, *, verb: str, file: str | None, line: int | None) -> Finding | None:
-    """A warning if what is written there will not be copied back."""
+def check_written(path: str, *, verb: str, file: str | None, line: int | None, cwd: str | None = "") -> Finding | None:
+    """A warning if what is written there, seen from the folder `cwd`, will not be copied back."""
     if path.startswith("/dev/") and not path.startswith("/dev/shm/"):
         return None
-    if not (is_windows(path) or path.startswith(("/", "~")) or resolve("", path) is None):
+    if not (is_windows(path) or path.startswith(("/", "~")) or resolve(cwd or "", path) is None):
         return None
     return warning(f"{spot(file, line)} {verb} {path}, outside the job folder; it will be lost when the job ends.",
                    file=file, line=line, thing=path,

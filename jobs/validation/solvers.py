@@ -34,7 +34,7 @@ class Solver:
 
 _FOAM = (
     r"\w+Foam|foamRun|foamMultiRun|blockMesh|decomposePar|reconstructPar(Mesh)?|snappyHexMesh|setFields|topoSet|"
-    r"mapFields(Par)?|redistributePar|renumberMesh|checkMesh|potentialFoam|foamJob|runApplication|runParallel"
+    r"createPatch|extrudeMesh|mirrorMesh|createBaffles|changeDictionary|surfaceFeature(s|Extract)|cartesianMesh|mapFields(Par)?|redistributePar|renumberMesh|checkMesh|potentialFoam|foamJob|runApplication|runParallel"
 )
 SOLVERS = (
     Solver("calculix", r"ccx([._]?\d[\w.]*)?(_(MT|mt|i8|dynamic|static))*(\.exe)?", ("ccx",)),

@@ -24,6 +24,7 @@ def check(deck: Deck) -> Iterator[Finding]:
     tables = list(deck.of("NODE", "ELEMENT"))
     if all(card.count == len(card.data) for card in tables):
         nodes = set(_defined(deck))
+        yield from _rows(deck)
         yield from _elements(deck, nodes)
         yield from _loads(deck, nodes)
 
@@ -63,9 +64,42 @@ def _elements(deck: Deck, nodes: set[int]) -> Iterator[Finding]:
                 return
 
 
+_CORNERS = {"C3D4": 4, "C3D6": 6, "C3D8": 8, "C3D8R": 8, "C3D8I": 8, "C3D10": 10, "C3D10T": 10, "C3D15": 15, "C3D20": 20, "C3D20R": 20,
+            "S3": 3, "S4": 4, "S4R": 4, "S6": 6, "S8": 8, "S8R": 8, "CPS3": 3, "CPS4": 4, "CPS6": 6, "CPS8": 8, "CPE3": 3, "CPE4": 4,
+            "CPE6": 6, "CPE8": 8, "CAX3": 3, "CAX4": 4, "CAX6": 6, "CAX8": 8, "M3D3": 3, "M3D4": 4, "B31": 2, "B32": 3, "B32R": 3,
+            "T3D2": 2, "T3D3": 3}  # fmt: skip
+
+
+def _rows(deck: Deck) -> Iterator[Finding]:
+    """As many nodes as the type of the element has, over as many lines as that takes; each element once."""
+    seen: dict[str, int] = {}
+    for card in deck.of("ELEMENT"):
+        wanted = _CORNERS.get(card.parameters.get("TYPE", "").upper())
+        given: list[str] = []
+        first = 0
+        for line, text in card.data if wanted else ():
+            first = first if given else line
+            given += [word for word in text.split(",") if word]
+            if not all(word.isdigit() for word in given):
+                return
+            if len(given) > (wanted or 0):
+                if given[0] in seen:
+                    yield error(f"{card.file} line {first}: element {given[0]} was defined in line {seen[given[0]]} already.", file=card.file,
+                                line=first, thing=given[0], remedy="Give it a number of its own.")  # fmt: skip
+                    return
+                seen[given[0]], given = first, []
+        if given:
+            yield error(f"{card.file} line {first}: element {given[0]} of type {card.parameters['TYPE']} has {len(given) - 1} nodes; it needs "
+                        f"{wanted}.", file=card.file, line=first, thing=given[0], remedy="Add the nodes that are missing.")  # fmt: skip
+            return
+
+
 def _loads(deck: Deck, nodes: set[int]) -> Iterator[Finding]:
     for card in deck.of("BOUNDARY", "CLOAD"):
         yield from _load(card, nodes)
+        yield from _freedom(card) if card.name == "CLOAD" else ()
+    for card in deck.of("NSET", "ELSET"):
+        yield from _ranges(card) if "GENERATE" in card.parameters else ()
 
 
 def _load(card: Card, nodes: set[int]) -> Iterator[Finding]:
@@ -74,4 +108,22 @@ def _load(card: Card, nodes: set[int]) -> Iterator[Finding]:
         if first.isdigit() and int(first) not in nodes:
             yield error(f"{card.file} line {line}: *{card.name} is on node {first}, which is not defined.", file=card.file, line=line,
                         thing=first, remedy="Correct the number, or define the node.")  # fmt: skip
+            return
+
+
+def _freedom(card: Card) -> Iterator[Finding]:
+    for line, text in card.data:
+        word = (text.split(",") + [""])[1]
+        if word.isdigit() and int(word) in (7, 8, 9):
+            yield error(f"{card.file} line {line}: there is no degree of freedom {word} for *CLOAD.", file=card.file, line=line, thing=word,
+                        remedy="Write 1 to 3 for forces, 4 to 6 for moments.")  # fmt: skip
+            return
+
+
+def _ranges(card: Card) -> Iterator[Finding]:
+    for line, text in card.data:
+        words = text.split(",")
+        if len(words) > 1 and words[0].isdigit() and words[1].isdigit() and int(words[0]) > int(words[1]):
+            yield error(f"{card.file} line {line}: *{card.name}, GENERATE runs from {words[0]} to {words[1]}.", file=card.file, line=line,
+                        thing=words[0], remedy="Give the smaller number first.")  # fmt: skip
             return

@@ -158,18 +158,27 @@ def _elastic(card: Card) -> Iterator[Finding]:
     if poisson is not None and not -1.0 <= poisson < 0.5:
         yield error(f"{where}: Poisson's ratio is {poisson:g}; it must be below 0.5 (and not below -1).", thing=f"{poisson:g}",
                     remedy="Correct *ELASTIC.", **at)  # type: ignore[arg-type] # fmt: skip
-    if young is not None and young < 0:
-        yield error(f"{where}: Young's modulus is negative ({young:g}).", thing=f"{young:g}", remedy="Correct *ELASTIC.",
+    if young is not None and young <= 0:
+        yield error(f"{where}: Young's modulus is {young:g}; it must be above zero.", thing=f"{young:g}", remedy="Correct *ELASTIC.",
                     **at)  # type: ignore[arg-type] # fmt: skip
 
 
 def _density(deck: Deck) -> Iterator[Finding]:
-    """No material has a density in an analysis that needs one."""
-    needs = next(deck.of("FREQUENCY", "DYNAMIC"), None)
+    """No material has a density in an analysis that needs one, or no conductivity."""
+    heat = next(deck.of("HEATTRANSFER"), None)
+    networks = any(True for _ in deck.of("FLUIDSECTION", "USERMATERIAL", "FLUIDCONSTANTS"))
+    if heat and not networks and not any(True for _ in deck.of("CONDUCTIVITY")) and any(True for _ in deck.of("SOLIDSECTION")):
+        yield error(f"{heat.file} line {heat.line}: *HEAT TRANSFER needs a conductivity, but no material has a *CONDUCTIVITY.",
+                    file=heat.file, line=heat.line, thing="*CONDUCTIVITY", remedy="Add *CONDUCTIVITY to the material.")  # fmt: skip
+    needs = next(deck.of("FREQUENCY", "DYNAMIC"), None) or next(filter(_weighs, deck.of("DLOAD")), None)
     if needs is None or any(True for _ in deck.of("DENSITY", "MASS", "USERMATERIAL", "USERELEMENT")) or not any(deck.of("ELASTIC")):
         return
     yield error(f"{needs.file} line {needs.line}: *{needs.name} needs masses, but no material has a *DENSITY.",
                 file=needs.file, line=needs.line, thing="*DENSITY", remedy="Add *DENSITY to the material.")  # fmt: skip
+
+
+def _weighs(card: Card) -> bool:
+    return any(text.upper().split(",")[1:2] in (["GRAV"], ["CENTRIF"]) for _, text in card.data)
 
 
 def _memory(request: Request, deck: Deck) -> Iterator[Finding]:

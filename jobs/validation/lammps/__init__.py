@@ -15,7 +15,7 @@ from ..plan import Plan, Step
 from ..solvers import SOLVERS
 from ..tree import resolve
 from . import data as data_files
-from . import files, groups, numbers, sequence, types, words
+from . import files, groups, numbers, sequence, setup, types, words
 from .script import Script, is_known, read_script
 
 _PROGRAM = SOLVERS[2].programs
@@ -67,6 +67,7 @@ def _script(request: Request, step: Step, script: Script) -> Iterator[Finding]:
         styles = list(script.of("atom_style"))
         yield from data_files.check(data, styles[0] if len(styles) == 1 else None, len(reads.words) == 1)
     yield from sequence.check(step, script, _given(step))
+    yield from setup.check(script)
     yield from types.check(script, data)
     yield from numbers.check(request, step, script)
     yield from groups.check(script)

@@ -121,7 +121,7 @@ def _judge_written(step: Step, command: Command, made: set[str], steps_on: bool)
     for path in _written(command):
         if not is_known(path) or path in ("none", "NULL", "") or path.endswith(".*") or path.startswith("/dev/"):
             continue
-        if found := check_written(path, verb="writes to", file=command.file, line=command.line):
+        if found := check_written(path, verb="writes to", file=command.file, line=command.line, cwd=step.cwd):
             yield found
             continue
         folder = posixpath.dirname(path)

@@ -12,6 +12,7 @@ from math import prod
 from ..base import Finding, Request, error, warning
 from ..plan import Step
 from .script import Command, Script, is_known, number
+from .setup import positive
 
 _BASIS = {"sc": 1, "bcc": 2, "fcc": 4, "hcp": 4, "diamond": 8, "sq": 1, "sq2": 2, "hex": 2}
 _BYTES_PER_ATOM = 300  # with neighbours, at the very least
@@ -100,6 +101,7 @@ def _fix(command: Command) -> Iterator[Finding]:
     words = command.words[3:]
     if style in _DAMPED:
         yield from _short(command, style, words, _DAMPED[style], style)
+        yield from positive(command, style, words, 2) if style in ("langevin", "temp/berendsen", "temp/csvr") else ()
     elif re.fullmatch(r"(nvt|npt|nph)(/(sphere|asphere|body|eff))?", style):
         places = [at for at, word in enumerate(words) if word in _COUPLED and (not at or words[at - 1] != "couple")]
         named = [words[at] for at in places]
@@ -112,6 +114,7 @@ def _fix(command: Command) -> Iterator[Finding]:
                              f"Add {what}.")  # fmt: skip
         for at in places:
             yield from _short(command, style, words[at + 1 :], 3, words[at])
+            yield from positive(command, style, words, at + 3)
 
 
 def _short(command: Command, style: str, words: tuple[str, ...], count: int, keyword: str) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from ..base import Finding, Request, error, warning
 from ..paths import spot
 from ..plan import Plan, Step
 from ..solvers import SOLVERS, canonical
-from . import control, fields, mesh, parallel, schemes
+from . import control, fields, mesh, parallel, schemes, tools
 from .case import Case
 from .releases import check as check_release
 
@@ -56,6 +56,7 @@ def _case(request: Request, case: Case) -> Iterator[Finding]:
         yield from control.check(case)
         yield from parallel.check(request, case)
         yield from mesh.check(request, case)
+        yield from tools.check(case)
         yield from fields.check(case)
         yield from schemes.check(case)
         for name in sorted(case.parsed):

@@ -115,7 +115,11 @@ def _properties(case: Case, step: Step) -> Iterator[Finding]:
         return
     parsed = case.dictionary(_PROPERTIES[0])
     nu = parsed.get("nu") if parsed else None
-    if nu and nu.number is not None and nu.number < 0:
+    if nu and nu.number is None and nu.values and nu.values[-1].text.isalpha() and not parsed.open:  # type: ignore[union-attr]
+        path = case.path(_PROPERTIES[0])
+        yield error(f"{path} line {nu.line}: nu must be a number, not {nu.text}.", file=path, line=nu.line, thing="nu",
+                    remedy="Write for instance nu [0 2 -1 0 0 0 0] 1e-05;")  # fmt: skip
+    elif nu and nu.number is not None and nu.number < 0:
         path = case.path(_PROPERTIES[0])
         yield error(f"{path} line {nu.line}: the viscosity nu is negative.", file=path, line=nu.line, thing="nu",
                     remedy="Give a value above zero.")  # fmt: skip

@@ -117,7 +117,19 @@ def _blocks(request: Request, case: Case, name: str, parsed: Dictionary) -> Iter
                         thing="0 cells", remedy="Give at least 1 in each direction.", **at)  # type: ignore[arg-type] # fmt: skip
         if len(numbers) == 3:
             cells += max(0, numbers[0] * numbers[1] * numbers[2])
+    yield from _faces(path, parsed, count)
     yield from _memory(request, path, cells)
+
+
+def _faces(path: str, parsed: Dictionary, count: int) -> Iterator[Finding]:
+    """Faces of patches whose corners are not there."""
+    boundary = parsed.get("boundary")
+    for name, block in (_blocks_of(boundary.values) or {}).items() if boundary and count and not parsed.open else ():
+        entry = block.get("faces")
+        corner = next((token for token in entry.values if token.text.isdigit() and int(token.text) >= count), None) if entry else None
+        if corner:
+            yield error(f"{path} line {corner.line}: a face of the patch {name} uses vertex {corner.text}, but there are {count} (0 to "
+                        f"{count - 1}).", file=path, line=corner.line, thing=corner.text, remedy="Correct the number.")  # fmt: skip
 
 
 def _memory(request: Request, path: str, cells: int) -> Iterator[Finding]:

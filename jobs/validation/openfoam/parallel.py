@@ -131,7 +131,10 @@ def _dictionary(case: Case) -> Iterator[Finding]:
 
 
 def _factors(path: str, parsed: Dictionary, method: str, parts: int) -> Iterator[Finding]:
-    entry = _coefficients(parsed, method).get("n")
+    entry = _coefficients(parsed, method).get("n") or parsed.get("n")
+    if entry is None and not parsed.open and not parsed.problems:
+        yield error(f"{path}: the method {method} has no n (parts in x, y and z).", file=path, line=_at(parsed, "method"), thing="n",
+                    remedy=f"Add {method}Coeffs {{ n (2 1 1); }}.")  # fmt: skip
     numbers = [token.text for token in entry.values if token.text.isdigit()] if entry else []
     if entry is None or len(numbers) != 3:
         return
@@ -158,6 +161,11 @@ def _line(case: Case) -> int | None:
 def _entry(case: Case) -> Entry | None:
     parsed = case.dictionary(_FILE)
     return parsed.get("numberOfSubdomains") if parsed else None
+
+
+def _at(parsed: Dictionary, key: str) -> int | None:
+    entry = parsed.get(key)
+    return entry.line if entry else None
 
 
 def _word(parsed: Dictionary, key: str) -> str | None:

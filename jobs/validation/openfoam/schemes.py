@@ -78,6 +78,7 @@ def _solved(case: Case, program: str) -> Iterator[Finding]:
 
 
 def _solvers(case: Case) -> Iterator[Finding]:
+    plain = any(step.program in ("icoFoam", "simpleFoam", "pisoFoam", "pimpleFoam") for step in case.steps)
     parsed = case.dictionary("system/fvSolution")
     solvers = parsed.sub("solvers") if parsed else None
     path = case.path("system/fvSolution")
@@ -88,12 +89,36 @@ def _solvers(case: Case) -> Iterator[Finding]:
                 near = difflib.get_close_matches(entry.word, allowed.split(), 1, 0.6)
                 if near:
                     yield _unknown(path, entry, f"the {key} {entry.word}", near[0])
+        yield from _matrix(path, block) if plain else ()
         for key in ("tolerance", "maxIter"):
             entry = block.sub.get(key) if block.sub else None
             if entry and entry.number is not None and entry.number < 0:
                 yield error(f"{path} line {entry.line}: {key} is negative, so it can never be met.", file=path, line=entry.line,
                             thing=key, remedy="Give a value above zero.")  # fmt: skip
     yield from _residuals(path, parsed)
+
+
+_CONVECTED = {"U", "k", "epsilon", "omega", "nuTilda"}  # convection makes their matrices asymmetric
+_ONLY_SYMMETRIC = {
+    "solver": {"PCG", "ICCG", "FPCG", "PPCG"},
+    "preconditioner": {"DIC", "FDIC"},
+    "smoother": {"DIC", "DICGaussSeidel", "FDIC"},
+}
+_ONLY_ASYMMETRIC = {"solver": {"PBiCG", "BICCG"}, "preconditioner": {"DILU"}, "smoother": {"DILU", "DILUGaussSeidel"}}
+
+
+def _matrix(path: str, block: Entry) -> Iterator[Finding]:
+    """A linear solver for the other kind of matrix."""
+    names = set(block.key.removesuffix("Final").strip("()").split("|")) if block.sub and not block.sub.open else set()
+    kind, wrong = ("asymmetric", _ONLY_SYMMETRIC) if names and names <= _CONVECTED else ("symmetric", _ONLY_ASYMMETRIC)
+    if not names or (kind == "symmetric" and names != {"p"}):
+        return
+    for key, words in wrong.items():
+        entry = block.sub.get(key) if block.sub else None
+        if entry and entry.word in words:
+            yield error(f"{path} line {entry.line}: the matrix of {block.key} is {kind}, and {entry.word} is no {key} for it.", file=path,
+                        line=entry.line, thing=entry.word,
+                        remedy="Write PBiCGStab with DILU, or smoothSolver." if kind == "asymmetric" else "Write PCG with DIC, or GAMG.")  # fmt: skip
 
 
 def _residuals(path: str, parsed: Dictionary | None) -> Iterator[Finding]:
