@@ -10,8 +10,9 @@ import pytest
 from jobs import backends, engine, gateway, lifecycle, rounds
 from jobs.models import Check, Event, Outage, Stray, Turn, Workload, advance
 from jobs.models.change import Change
-from jobs.stages import running, starting
+from jobs.stages import running
 from jobs.stages.base import Facts, wait
+from jobs.stages.starting import note_clusters
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("cloud")]
 
@@ -322,6 +323,6 @@ def test_nobody_pays_for_the_time_the_portal_was_away_after_the_end(clock, owner
 def test_a_token_that_a_late_worker_wrote_is_taken_over(cloud, clock, owner):
     work = factories.job(owner).workload
     work.submit(owner, clock())
-    first = starting.note_clusters([Facts(work, None)], clock())[work.pk]
-    again = starting.note_clusters([Facts(work, None)], clock.forward(60))[work.pk]
+    first = note_clusters([Facts(work, None)], clock())[work.pk]
+    again = note_clusters([Facts(work, None)], clock.forward(60))[work.pk]
     assert (again.pk, again.token, again.asked) == (first.pk, first.token, first.asked)
