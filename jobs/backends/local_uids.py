@@ -16,7 +16,7 @@ from .base import TryAgain
 from .local_folders import GONE, locked, make
 from .local_removal import remove
 
-SHARED = ("/tmp", "/var/tmp", "/dev/shm")
+SHARED = ("/tmp", "/tmp/.X11-unix", "/var/tmp", "/dev/shm")
 
 
 class Uids:

@@ -3,6 +3,7 @@
 Numbers from 60600 on are these tests' own: outside of the range that portals on this machine give out.
 """
 
+import contextlib
 import os
 import pwd
 import shutil
@@ -173,9 +174,12 @@ def test_nobody_elses_processes_are_ever_ended(place):
 
 @as_root
 def test_what_a_job_left_in_shared_folders_is_removed(local, run, token):
+    with contextlib.suppress(FileExistsError):
+        os.mkdir("/tmp/.X11-unix")
+        os.chmod("/tmp/.X11-unix", 0o1777)
     backend = own_uid(local)
-    said = run(backend, "mkdir -p /tmp/left-$$/deep; echo secret >/tmp/left-$$/deep/file; echo x >/dev/shm/left-$$; echo $$")
-    left = [Path(f"/tmp/left-{said.strip()}"), Path(f"/dev/shm/left-{said.strip()}")]
+    said = run(backend, "mkdir -p /tmp/left-$$/deep; echo secret >/tmp/left-$$/deep/file; echo x >/dev/shm/left-$$; echo x >/tmp/.X11-unix/left-$$; echo $$")
+    left = [Path(f"{folder}/left-{said.strip()}") for folder in ("/tmp", "/dev/shm", "/tmp/.X11-unix")]
     assert all(path.exists() for path in left)
     assert destroy(backend, token)
     assert not any(path.exists() for path in left)
