@@ -7,8 +7,12 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 
+from .append_only import AppendOnly, AppendOnlyQuerySet
 
-class AuditEntry(models.Model):
+
+class AuditEntry(AppendOnly):
+    APPEND_ONLY = "the audit log is append-only"
+
     at = models.DateTimeField(auto_now_add=True)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True)
     who = models.CharField(max_length=150, help_text="The user's name at that time")
@@ -17,17 +21,11 @@ class AuditEntry(models.Model):
     detail = models.JSONField(default=dict)
     address = models.GenericIPAddressField(null=True)
 
+    objects = AppendOnlyQuerySet.as_manager()
+
     class Meta:
         ordering = ["-pk"]
         verbose_name_plural = "audit entries"
-
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        if self.pk:
-            raise TypeError("the audit log is append-only")
-        super().save(*args, **kwargs)
-
-    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
-        raise TypeError("the audit log is append-only")
 
     @classmethod
     def note(cls, by: Any, action: str, target: object, address: str | None = None, **detail: object) -> None:

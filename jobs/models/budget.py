@@ -12,10 +12,9 @@ from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.db.models import F, Q
 
+from .append_only import AppendOnly, AppendOnlyQuerySet
 from .fields import MoneyField
 from .spend import Spend
-
-APPEND_ONLY = "charges are append-only; book an adjustment"
 
 
 def usual_thresholds() -> list[int]:
@@ -154,8 +153,8 @@ class Hold(models.Model):
         constraints = [models.UniqueConstraint(fields=["budget", "workload", "attempt"], name="one_hold_an_attempt")]
 
 
-class ChargeQuerySet(models.QuerySet["Charge"]):
-    """Rows that can be added and read, not changed and not deleted."""
+class ChargeQuerySet(AppendOnlyQuerySet):
+    """What is used is added up with it."""
 
     def bulk_create(self, objs: Any, *args: Any, **kwargs: Any) -> list[Charge]:
         with transaction.atomic():
@@ -163,22 +162,15 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
             Spend.add(made)
         return made
 
-    def update(self, **kwargs: Any) -> int:
-        raise TypeError(APPEND_ONLY)
 
-    def delete(self) -> tuple[int, dict[str, int]]:
-        raise TypeError(APPEND_ONLY)
-
-    def bulk_update(self, *args: Any, **kwargs: Any) -> int:
-        raise TypeError(APPEND_ONLY)
-
-
-class Charge(models.Model):
+class Charge(AppendOnly):
     """One row of the ledger; append-only, on PostgreSQL by the database itself. `budget` None: the installation's own account.
 
     `amount` is what it takes from the budget: less than nothing for what it gives (a grant, a refund). `left` is what the
     budget had neither spent nor lost after it, holds aside. Who, where and with what are kept when the workload is deleted.
     """
+
+    APPEND_ONLY = "charges are append-only; book an adjustment"
 
     class Kind(models.TextChoices):
         USE = "use", "Use"
@@ -216,12 +208,7 @@ class Charge(models.Model):
             models.Index(fields=["budget", "-id"], name="ledger_of_a_budget"),
         ]
 
-    def save(self, *args: object, **kwargs: object) -> None:
-        if self.pk:
-            raise TypeError(APPEND_ONLY)
+    def save(self, *args: Any, **kwargs: Any) -> None:
         with transaction.atomic():
             super().save(*args, **kwargs)
             Spend.add([self])
-
-    def delete(self, *args: object, **kwargs: object) -> tuple[int, dict[str, int]]:
-        raise TypeError(APPEND_ONLY)

@@ -12,12 +12,15 @@ from django.db.models.functions import TruncDate
 from django.utils import timezone
 
 from jobs import ledger
-from jobs.models import Charge, Spend, Workload
+from jobs.models import AuditEntry, Charge, Spend, Workload
 from portal.presenters import spending
 
 pytestmark = pytest.mark.django_db
 
-CHANGES = ("UPDATE jobs_charge SET amount = 0", "DELETE FROM jobs_charge", "UPDATE jobs_charge SET workload_id = %s")
+CHANGES = (
+    *("UPDATE jobs_charge SET amount = 0", "DELETE FROM jobs_charge", "UPDATE jobs_charge SET workload_id = %s"),
+    *("UPDATE jobs_auditentry SET who = 'nobody'", "DELETE FROM jobs_auditentry"),
+)
 BY = ("budget", "owner", "project", "coretype", "software")
 
 
@@ -95,18 +98,22 @@ def test_of_the_organization_people_see_the_spend_of_their_own_and_their_project
     assert (seen(owner), seen(stranger), seen(admin)) == (3.0, 4.0, 7.0)
 
 
-def test_rows_of_the_ledger_cannot_be_changed_or_deleted_in_bulk(owner, wing, money):
+@pytest.mark.parametrize("model", [Charge, AuditEntry])
+def test_rows_that_are_kept_for_good_cannot_be_changed_or_deleted_in_bulk(owner, wing, money, model):
     work = factories.job(owner, project=wing).workload
     charge(money, work).save()
-    for attempt in (lambda: Charge.objects.update(amount=0), lambda: Charge.objects.all().delete(), lambda: Charge.objects.bulk_update([], ["amount"])):
+    AuditEntry.note(owner, "submit", work)
+    before = list(model.objects.values())
+    for attempt in (lambda: model.objects.update(note=""), lambda: model.objects.all().delete(), lambda: model.objects.bulk_update([], ["by"])):
         with pytest.raises(TypeError, match="append-only"):
             attempt()
-    assert Charge.objects.get().amount == 1
+    assert list(model.objects.values()) == before
 
 
 def test_the_database_itself_refuses_to_change_the_ledger_where_it_has_lasting_triggers(owner, wing, money):
     work, other = (factories.job(owner, project=wing).workload for _ in range(2))
     charge(money, work).save()
+    AuditEntry.note(owner, "submit", work)
     for sql in CHANGES if connection.vendor == "postgresql" else ():
         with pytest.raises(IntegrityError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(sql, [other.pk] if "%s" in sql else None)

@@ -150,6 +150,19 @@ def test_a_budget_that_was_used_is_not_deleted(signed, owner, wing, money):
     assert Budget.objects.filter(pk=money.pk).exists()
 
 
+def test_a_project_with_a_budget_does_not_go_away_and_is_only_closed(signed, wing, money):
+    page = signed.post(f"/admin/jobs/project/{wing.pk}/delete/", {"post": "yes"}, follow=True).content.decode()
+    assert str(money) in page
+    assert Project.objects.filter(pk=wing.pk).exists()
+    Project.objects.filter(pk=wing.pk).update(active=False)
+    assert signed.get(f"/budget/{money.pk}/").status_code == 200
+    form = {"name": "Kept", "unit": "money", "strictness": "strict", "amount": "5", "zone": "UTC", "version": 1}
+    assert signed.post("/budget/new/", {**form, "project": wing.pk}).status_code == 422
+    assert signed.post(f"/budget/{money.pk}/edit/", {**form, "amount": "2000", "version": money.version}).status_code == 302
+    money.refresh_from_db()
+    assert (money.name, money.project, money.amount) == ("Kept", wing, 2000)
+
+
 def test_jobs_that_wait_for_money_are_looked_at_at_once(signed, owner, wing, money):
     work = factories.job(owner, project=wing).workload
     work.submit(owner)
