@@ -94,7 +94,7 @@ def test_a_stop_while_it_waits_in_slurms_queue(engineer, daemons):
 
 @pytest.mark.parametrize("when", ["waiting", "running"])
 def test_cancelled_by_somebody_on_the_cluster(engineer, daemons, when):
-    first = engineer.submit(READY, core="slurm", hardware={"coresPerSlot": 4})
+    first = engineer.submit("trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done", core="slurm", hardware={"coresPerSlot": 4})
     first.says(b"ready\n")
     work = engineer.submit(READY, core="slurm", hardware={"coresPerSlot": 4}) if when == "waiting" else first
     until(lambda: work.token and daemons.numbers(work.token))

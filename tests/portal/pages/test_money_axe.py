@@ -56,6 +56,7 @@ def pages(admin, owner, wing, jobs, money):
     return [
         *(f"/budget/{money.pk}/", f"/budget/{money.pk}/edit/", f"/budget/{money.pk}/adjust/", f"/budget/{money.pk}/close/", f"/budget/{past.pk}/", "/budget/all/", "/budget/new/"),
         *("/hardware/", "/hardware/coretypes/", f"/hardware/coretypes/{code}/edit/", "/hardware/import/", "/hardware/limits/", "/hardware/limits/new/", "/hardware/regions/new/", "/audit/"),
+        *("/hardware/slurm/", "/hardware/accounts/"),
         *(f"/jobs/{queued.public_id}/", f"/jobs/{running.public_id}/extend/"),
     ]  # fmt: skip
 
