@@ -1,52 +1,125 @@
-"""Loads what forecast.py needs to say when a queued job starts."""
+"""Loads what forecast.py needs to say when a queued job starts: what runs, who waits, who came before, how long runs took."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from .. import capacity, lifecycle
 from ..capacity import Pool
 from ..models import Cluster, Coretype, Workload
 from . import forecast
+from .fair import side_of
+from .habits import Habits, Likeness, likeness_of
 from .loading import lines_of, waiting_line
 
-LONGEST = 500
-"""Places ahead in line up to which a start is foretold."""
-RECENT = 200
+LONGEST = 200
+"""Places in line up to which a start is foretold."""
+RECENT, BACK = 1000, timedelta(days=7)
+"""Newest runs and arrivals that count, and how far back."""
+SURE = 10.0
+"""Percent that must be done until a pace counts."""
+RELEASED = 60.0
+"""Seconds after which what is stopping has usually handed back its cores."""
+NOT_IN_LINE = ("budget", "coretype", "limits")
 
 
 def expected_start(workload: Workload, now: datetime) -> tuple[datetime | None, datetime | None]:
-    """Earliest and latest start of a queued workload, by what runs, what stands before it, and how long such jobs took."""
-    capacities = capacity.noted()
-    pool = capacity.pool_of(workload.coretype, capacities)
-    room = lines_of([workload.coretype], capacities)[pool].room
-    if room.free is None or workload.gate in ("budget", "coretype"):
+    """Earliest and latest start of a queued workload: on the first of its choices of hardware that can start it."""
+    if workload.gate in NOT_IN_LINE:
         return None, None
-    waiting = [work for work in waiting_line() if work.gate not in ("budget", "coretype")]
-    line = [work for work in waiting if capacity.pool_of(work.coretype, capacities) == pool]
-    place = next((at for at, work in enumerate(line) if work.pk == workload.pk), None)
-    if place is None or place > LONGEST:
+    capacities, kinds = capacity.noted(), Coretype.objects.in_bulk()
+    line = [work for work in waiting_line() if work.gate not in NOT_IN_LINE]
+    known = _Known(now, capacities, kinds)
+    choices = list(workload.choices.select_related("coretype"))
+    shapes = [(one.coretype, one.total_cores) for one in choices] or [(workload.coretype, workload.total_cores)]
+    found = [span for kind, cores in shapes if (span := _span(workload, kind, cores, line, known))]
+    if not found:
         return None, None
-    waits = [forecast.Waits(work.total_cores, work.walltime) for work in line[: place + 1]]
-    found = forecast.interval(room.free, _running(pool, capacities), waits, now.timestamp(), past(workload.coretype_id), workload.pk)
-    if found is None:
-        return None, None
-    return datetime.fromtimestamp(found[0], UTC), datetime.fromtimestamp(found[1], UTC)
+    return tuple(datetime.fromtimestamp(min(ends), UTC) for ends in zip(*found, strict=True))  # type: ignore[return-value]
 
 
-def past(coretype_id: int) -> list[float]:
-    """Which share of their walltime recent jobs of this coretype used."""
-    rows = Cluster.objects.filter(coretype=coretype_id, went__isnull=False, exited__isnull=False).order_by("-pk")
-    times = rows.values_list("went", "exited", "walltime_until")[:RECENT]
-    return [(ended - went).total_seconds() / max(1.0, (until - went).total_seconds()) for went, ended, until in times if until]
+# --- private ----------------------------------------------------------------------------------------------------------
+class _Known:
+    """What all choices share, loaded once."""
+
+    def __init__(self, now: datetime, capacities: capacity.Capacities, kinds: Mapping[int, Coretype]) -> None:
+        self.now, self.capacities, self.kinds = now, capacities, kinds
+        self.habits = Habits(_past())
+        self.came = _came(now)
+        self.software = _software([*self.came, *_started()])
+
+    def pool_of(self, kind: Coretype) -> Pool:
+        return capacity.pool_of(kind, self.capacities)
+
+    def waits(self, work: Workload, cores: int) -> forecast.Waits:
+        asked = (work.submitted or work.made).timestamp()
+        like = self.likeness(work, cores)
+        return forecast.Waits(cores, work.walltime, like, asked, side_of(work), (-work.priority, work.economy))
+
+    def likeness(self, work: Workload, cores: int) -> Likeness:
+        return likeness_of(work.owner_id, self.software.get(work.pk), work.walltime, cores, work.coretype_id)
 
 
-def _running(pool: Pool, capacities: capacity.Capacities) -> list[forecast.Runs]:
-    kinds = Coretype.objects.in_bulk()
+def _span(workload: Workload, kind: Coretype, cores: int, line: Sequence[Workload], known: _Known) -> tuple[float, float] | None:
+    """Unix seconds of the earliest and the latest start on this hardware."""
+    pool, now = known.pool_of(kind), known.now
+    room = lines_of([kind], known.capacities)[pool].room
+    here = [work for work in line if work.pk != workload.pk and known.pool_of(work.coretype) == pool]
+    if room.free is None or len(here) > LONGEST:
+        return None
+    one = known.waits(workload, cores)
+    waits = sorted([one, *(known.waits(work, work.total_cores) for work in here)], key=lambda wait: wait.asked)
+    came = [known.waits(work, work.total_cores) for work in known.came if known.pool_of(known.kinds[work.coretype_id]) == pool]
+    since = min((wait.asked for wait in came), default=None)
+    scene = forecast.Scene(room.free, list(_running(pool, known)), waits, now.timestamp(), known.habits, came, since)
+    return forecast.interval(scene, one, workload.pk)
+
+
+def _past() -> Iterable[tuple[Likeness, float]]:
+    """Which share of their walltime the newest runs used, oldest first."""
+    ended = Cluster.objects.filter(went__isnull=False, exited__isnull=False, walltime_until__isnull=False).order_by("-pk")
+    work = ("workload__owner", "workload__job__software__software", "workload__walltime")
+    rows = ended.values_list(*work, "nodes_wanted", "cores", "coretype", "went", "exited", "walltime_until")[:RECENT]
+    for owner, software, walltime, nodes, cores, kind, went, exited, until in reversed(rows):
+        share = (exited - went).total_seconds() / max(1.0, (until - went).total_seconds())
+        yield likeness_of(owner, software, walltime, nodes * cores, kind), share
+
+
+def _came(now: datetime) -> list[Workload]:
+    """Who was submitted lately, by age."""
+    newest = Workload.objects.filter(submitted__isnull=False).order_by("-pk")[:RECENT]
+    return sorted((work for work in newest if work.submitted and work.submitted > now - BACK), key=lambda work: work.submitted or now)
+
+
+def _started() -> list[Workload]:
+    return list(Workload.objects.filter(status__in=lifecycle.STARTED_CODES))
+
+
+def _software(works: Iterable[Workload]) -> dict[int, Any]:
+    from ..models import Job
+
+    return dict(Job.objects.filter(workload__in={work.pk for work in works}).values_list("workload", "software__software"))
+
+
+def _running(pool: Pool, known: _Known) -> Iterable[forecast.Runs]:
     began = dict(Cluster.objects.filter(released__isnull=True).values_list("workload_id", "went"))
-    rows = Workload.objects.filter(status__in=lifecycle.STARTED_CODES).values_list("pk", "coretype", "nodes", "cores", "since", "walltime")
-    return [
-        forecast.Runs(nodes * cores, (began.get(pk) or since).timestamp(), walltime)
-        for pk, kind, nodes, cores, since, walltime in rows
-        if capacity.pool_of(kinds[kind], capacities) == pool
-    ]
+    rows = Workload.objects.filter(status__in=lifecycle.STARTED_CODES).select_related("job")
+    for work in rows:
+        if known.pool_of(known.kinds[work.coretype_id]) != pool:
+            continue
+        start = (began.get(work.pk) or work.since).timestamp()
+        like, cores = known.likeness(work, work.total_cores), work.total_cores
+        yield forecast.Runs(cores, start, work.walltime, like, _end(work, known.now), side_of(work))
+
+
+def _end(work: Workload, now: datetime) -> float | None:
+    """When it ends, if it is stopping or its own output tells a pace."""
+    if work.status == lifecycle.STOPPING:
+        return now.timestamp() + RELEASED
+    said = work.job.progress if work.kind == Workload.Kind.JOB else {}
+    percent, first = said.get("percent"), said.get("first")
+    if said.get("attempt") != work.attempt or percent is None or not first or not SURE <= percent < 100 or percent <= first[0]:
+        return None
+    return float(said["at"] + (said["at"] - first[1]) * (100 - percent) / (percent - first[0]))

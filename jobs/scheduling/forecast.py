@@ -1,75 +1,217 @@
 """When a queued job will start: an interval that holds the true start in 9 of 10 cases.
 
-One idea: people ask for more time than they use, and by how much is known from the past of the coretype. The line before
-the job is played through many times, each job taking a share of its walltime drawn from that past; the interval is what
-most of these plays agree on. Pure, and the same answer for the same job: the draw is seeded. Times are unix seconds.
+One idea: the queue is played through many times by its own rules (fair.py and deciding.py: fair shares, the head's cores kept
+free, backfill), each job ending after a share of its walltime that is drawn from habits, or at the pace that its own output
+tells, while others keep arriving as they did on days before. The interval is what most of these plays agree on. Pure, and the
+same answer for the same facts: the draw is seeded. Times are unix seconds.
 """
 
 from __future__ import annotations
 
 import heapq
 import random
-from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
+from bisect import insort
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
-PLAYS = 60
-LOW, HIGH = 0.02, 0.98
-"""Shares of the plays that lie before and behind; wider than 90 % because the future brings jobs that nobody knows yet."""
-UNKNOWN = tuple(step / 20 for step in range(1, 21))
-"""Where nothing is known of the past, any share of the walltime is as likely as any other."""
-ENOUGH = 10
+from .fair import AGE_A_CORE, MOST
+from .habits import Guess, Habits, Likeness
+
+PLAYS, FEWEST, WORK = 80, 20, 60_000
+"""Plays of a short line and of a long one, and places that are looked at in all."""
+ORDERED = 20
+"""Places in line for each moment that goes by until its order is looked at again; somebody who comes is put in at once."""
+LOW, HIGH = 0.02, 0.985
+"""Shares of the plays that lie before and behind."""
+PACE = 0.1
+"""What is left by the pace of its output may be so much more or less."""
+DAY, NEARLY = 86_400.0, 1800.0
+"""Who comes, comes as on a day before, about the same time."""
+AGE, LONGEST = AGE_A_CORE.total_seconds(), MOST.total_seconds()
 
 
 @dataclass(frozen=True)
 class Runs:
-    """What holds cores now, since `start`, for at most `walltime` seconds."""
+    """What holds cores now, since `start`, for at most `walltime` seconds. `end`: when it ends at its own pace, if it tells."""
 
     cores: int
     start: float
     walltime: float
+    likeness: Likeness = ()
+    end: float | None = None
+    side: Hashable = None
 
 
 @dataclass(frozen=True)
 class Waits:
-    """What stands in line."""
+    """What stands in line, or came on a day before. `rank` comes before age: (-priority, economy)."""
 
     cores: int
     walltime: float
+    likeness: Likeness = ()
+    asked: float = 0.0
+    side: Hashable = None
+    rank: tuple[int, bool] = (0, False)
 
 
-def interval(
-    free: int, running: Sequence[Runs], line: Sequence[Waits], now: float, past: Sequence[float], seed: int
-) -> tuple[float, float] | None:
-    """Earliest and latest start of the last one in `line`. `past`: used shares of walltimes. None: it never fits."""
-    shares = sorted(min(1.0, max(0.001, share)) for share in past) if len(past) >= ENOUGH else list(UNKNOWN)
+@dataclass
+class Scene:
+    """What is known now. `line` by age; `came`: what arrived before now, up to some days back, by age."""
+
+    free: int
+    running: Sequence[Runs]
+    line: Sequence[Waits]
+    now: float
+    habits: Habits
+    came: Sequence[Waits] = ()
+    known_since: float | None = None
+    """How far back `came` is complete; None: nothing is known of who comes."""
+
+
+def interval(scene: Scene, one: Waits, seed: int) -> tuple[float, float] | None:
+    """Earliest and latest start of `one`, which stands in the line. None: it never fits."""
     draw = random.Random(seed)
-    starts = sorted(found for _ in range(PLAYS) if (found := _play(free, running, line, now, shares, draw)) is not None)
+    plays = max(FEWEST, min(PLAYS, WORK // (1 + len(scene.line) * (len(scene.line) + len(scene.running)))))
+    starts = sorted(found for _ in range(plays) if (found := _Play(scene, one, draw).start()) is not None)
     if not starts:
         return None
     return starts[int(LOW * (len(starts) - 1))], starts[round(HIGH * (len(starts) - 1))]
 
 
-def _play(
-    free: int, running: Sequence[Runs], line: Sequence[Waits], now: float, shares: Sequence[float], draw: random.Random
-) -> float | None:
-    """When the last of `line` starts in one play."""
-    ends = [(_end(one, now, shares, draw), one.cores) for one in running]
-    heapq.heapify(ends)
-    clock = now
-    for work in line:
-        while free < work.cores and ends:
-            end, cores = heapq.heappop(ends)
-            clock, free = max(clock, end), free + cores
-        if free < work.cores:
-            return None
-        free -= work.cores
-        heapq.heappush(ends, (clock + work.walltime * shares[draw.randrange(len(shares))], work.cores))
-    return clock
+# --- private ----------------------------------------------------------------------------------------------------------
+@dataclass
+class _Play:
+    """One play: how it might go."""
+
+    scene: Scene
+    one: Waits
+    draw: random.Random
+    using: dict[Hashable, int] = field(default_factory=lambda: defaultdict(int))
+
+    def start(self) -> float | None:
+        """When `one` starts."""
+        self._begin()
+        while True:
+            if self._round():
+                return self.clock
+            if not self._forward():
+                return None
+
+    def _begin(self) -> None:
+        scene = self.scene
+        self.guess = Guess(scene.habits, self.draw)
+        self.clock, self.free, self.waiting, self.moments = scene.now, scene.free, list(scene.line), 0
+        told = sorted(scene.running, key=lambda one: one.end is None)  # those that tell their pace first
+        self.ends = [(self._end(one), at, one.cores, one.side, max(scene.now, one.start + one.walltime)) for at, one in enumerate(told)]
+        heapq.heapify(self.ends)
+        for one in scene.running:
+            self.using[one.side] += one.cores
+        self.coming = _arrivals(scene, self.draw)
+        self.next = next(self.coming, None)
+
+    def _forward(self) -> bool:
+        """To the next moment at which something ends or arrives; False if nothing will ever change."""
+        if not self.ends:
+            return False
+        if self.next is not None and self.next.asked <= self.ends[0][0]:
+            self.clock = self.next.asked
+            insort(self.waiting, self.next, key=lambda one: one.asked)
+            self.moments = 0
+            self.next = next(self.coming, None)
+            return True
+        self.clock = self.ends[0][0]
+        while self.ends and self.ends[0][0] <= self.clock:
+            _, _, cores, side, _ = heapq.heappop(self.ends)
+            self.free += cores
+            self.using[side] -= cores
+        return True
+
+    def _round(self) -> bool:
+        """What `decide` would start now; whether `one` is among it."""
+        if not self.free:
+            return False
+        started: list[Waits] = []
+        head, shadow, spare, free = False, self.clock, 0, self.free
+        for work in self._order():
+            if work.cores > free:
+                if not head:
+                    head, (shadow, spare) = True, self._kept_free(work.cores, free, started)
+                continue
+            if head and self.clock + work.walltime > shadow:
+                if work.cores > spare:
+                    continue
+                spare -= work.cores
+            started.append(work)
+            free -= work.cores
+            if work is self.one:
+                return True
+            if not free:
+                break
+        self._go(started)
+        return False
+
+    def _go(self, started: Sequence[Waits]) -> None:
+        if not started:
+            return
+        gone = set(map(id, started))
+        self.waiting = [work for work in self.waiting if id(work) not in gone]
+        self.waiting_in_turn = [work for work in self.waiting_in_turn if id(work) not in gone]
+        for work in started:
+            self.free -= work.cores
+            self.using[work.side] += work.cores
+            end = self.clock + self.guess.share(work.likeness) * work.walltime
+            heapq.heappush(self.ends, (end, id(work), work.cores, work.side, self.clock + work.walltime))
+
+    def _order(self) -> list[Waits]:
+        self.moments -= 1
+        if self.moments <= 0:
+            self.waiting_in_turn, self.moments = self._in_turn(), len(self.waiting) // ORDERED
+        return self.waiting_in_turn
+
+    def _in_turn(self) -> list[Waits]:
+        """By fair shares, as fair.in_turn has it."""
+        has: dict[Hashable, int] = defaultdict(int)
+        keyed = []
+        for at, work in enumerate(self.waiting):
+            key = work.side, work.rank
+            keyed.append((work.rank, work.asked + min(LONGEST, AGE * (self.using[work.side] + has[key])), at))
+            has[key] += work.cores
+        keyed.sort()
+        return [self.waiting[at] for _, _, at in keyed]
+
+    def _kept_free(self, need: int, free: int, started: Sequence[Waits]) -> tuple[float, int]:
+        """By the walltimes: when the head has its cores, and how many it leaves over."""
+        until = [(wall, cores) for _, _, cores, _, wall in self.ends]
+        until += [(self.clock + work.walltime, work.cores) for work in started]
+        until.sort()
+        for wall, cores in until:
+            free += cores
+            if free >= need:
+                return max(wall, self.clock), free - need
+        return self.clock, 0
+
+    def _end(self, one: Runs) -> float:
+        """At its own pace, else after a share that it has not outlived yet."""
+        now, wall = self.scene.now, max(one.walltime, 1.0)
+        ran, share = min(1.0, max(0.0, (now - one.start) / wall)), None
+        if one.end is not None:
+            end = one.end + (one.end - now) * PACE * (2 * self.draw.random() - 1)
+            share = min(1.0, max(ran, (end - one.start) / wall))
+        return max(now, one.start + self.guess.running(one.likeness, ran, share) * one.walltime)
 
 
-def _end(one: Runs, now: float, shares: Sequence[float], draw: random.Random) -> float:
-    """A share that it has not outlived yet; past all of them, its walltime."""
-    first = bisect_right(shares, (now - one.start) / max(one.walltime, 1.0))
-    share = shares[draw.randrange(first, len(shares))] if first < len(shares) else 1.0
-    return max(now, one.start + share * one.walltime)
+def _arrivals(scene: Scene, draw: random.Random) -> Iterator[Waits]:
+    """Who comes from now on: as on one of the days before, at about the same time of the day, again and again."""
+    back = scene.now - scene.known_since if scene.known_since is not None else 0.0
+    days = int(back // DAY)
+    if days < 1 or not scene.came:
+        return
+    ahead = 0.0
+    while True:
+        shift = draw.randint(1, days) * DAY + draw.uniform(0, NEARLY)
+        first = scene.now - shift
+        for work in scene.came:
+            if first < work.asked <= first + DAY:
+                yield replace(work, asked=work.asked + shift + ahead)
+        ahead += DAY

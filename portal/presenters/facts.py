@@ -101,8 +101,11 @@ class Facts:
 
     @cached_property
     def expected_start(self) -> tuple[datetime | None, datetime | None]:
-        start = scheduling.expected_start(self.work, self.now) if self.work.status == lifecycle.QUEUED else None
-        return start or (None, None)
+        """Asked once in KEPT seconds for what it waits for."""
+        if self.work.status != lifecycle.QUEUED:
+            return None, None
+        key = f"start:{self.work.pk}:{self.work.attempt}:{self.work.gate}"
+        return cache.get_or_set(key, lambda: scheduling.expected_start(self.work, self.now), KEPT)
 
     def usual(self, code: str) -> tuple[float, float] | None:
         """Seconds that this stage took in 8 of 10 past cases on this coretype; asked once in KEPT seconds."""

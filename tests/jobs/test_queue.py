@@ -1,4 +1,4 @@
-"""The queue: fair shares, economy work that gives way, what would start a job now, when it starts, warnings, more time."""
+"""The queue: fair shares, economy work that gives way, what would start a job now, warnings, more time."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -9,7 +9,7 @@ import pytest
 
 from jobs import ends, gauging, lifecycle, requests, scheduling
 from jobs.models import Budget, Charge, Request, Workload
-from jobs.scheduling import fair, forecast
+from jobs.scheduling import fair
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("cloud")]
 
@@ -155,32 +155,6 @@ def test_another_project_s_money_is_offered(clock, owner, wing, granite):
     work.refresh_from_db()
     found = scheduling.offers(work, clock())
     assert ("Project Rib has €120.00 left", {"project_id": rich.pk}) in [(one.sentence, one.fields) for one in found]
-
-
-# --- when it starts ---------------------------------------------------------------------------------------------------
-def test_the_interval_narrows_with_what_is_known():
-    runs = [forecast.Runs(8, 0.0, 3600.0)]
-    line = [forecast.Waits(8, 3600.0)]
-    wide = forecast.interval(0, runs, line, 60.0, [], 1)
-    narrow = forecast.interval(0, runs, line, 60.0, [0.5] * 20, 1)
-    assert narrow == (1800.0, 1800.0)
-    assert wide[0] < 1800 < wide[1] <= 3600
-    assert forecast.interval(0, runs, line, 60.0, [], 1) == wide
-    assert forecast.interval(4, [], [forecast.Waits(8, 60)], 0.0, [], 1) is None
-    assert forecast.interval(8, [], line, 60.0, [], 1) == (60.0, 60.0)
-
-
-def test_a_queued_job_has_an_interval_and_one_without_money_none(clock, owner, wing, granite):
-    running(clock, owner, project=wing, coretype=granite, cores=16, walltime=3600)
-    work = queued(clock, owner, project=wing, coretype=granite, cores=16)
-    playing.turn_all(clock, ("queued",))
-    work.refresh_from_db()
-    earliest, latest = scheduling.expected_start(work, clock())
-    assert clock() <= earliest < latest <= clock() + timedelta(seconds=3600)
-    factories.budget(wing, 0)
-    playing.turn_all(clock, ("queued",))
-    work.refresh_from_db()
-    assert scheduling.expected_start(work, clock()) == (None, None)
 
 
 # --- the end of the walltime ------------------------------------------------------------------------------------------

@@ -1,0 +1,257 @@
+"""How true the foretold starts are, over a simulated week of jobs that the real `decide` starts.
+
+Run: `uv run --group test python tests/bench/forecasting.py [weeks]`. No database: deciding and foretelling are pure. 128 cores,
+a dozen people in four projects, who send studies: a batch of like jobs at once, again and again. What a run really takes is known to the
+simulation alone; the forecast sees walltimes, how runs that have ended used theirs, who came on the days before and, of two
+thirds of the software, how far its running jobs are by their own output. It is asked when a job is submitted and has to wait,
+and at looks while it waits, as on its page; the width is that of the interval by the whole wait. Two worlds: one in which
+people have habits, as they do, and one in which no run tells anything of the next. Bare figure beside: the interval of one who
+knows no past at all.
+"""
+
+from __future__ import annotations
+
+import heapq
+import os
+import random
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+CORES, WEEK = 128, 7 * 86_400
+BEGIN = datetime(2026, 9, 14, tzinfo=UTC).timestamp()
+EVERY = 6
+"""One in so many is foretold, to have more weeks in the same time."""
+LEARNT = 7 * 86_400.0
+"""Seconds before anything is counted: a portal that has run for a week. Then a quarter of the studies gives way to new ones."""
+
+
+@dataclass
+class Study:
+    """Jobs that one person sends again and again."""
+
+    owner: int
+    project: int
+    software: int
+    cores: int
+    walltime: float
+    share: float
+    spread: float
+    tells: bool
+
+    def used(self, draw: random.Random) -> float:
+        """Seconds that a run takes: about its usual share; one in twenty breaks early."""
+        if draw.random() < 0.05:
+            return self.walltime * draw.uniform(0.01, 0.3)
+        return self.walltime * min(1.0, max(0.02, self.share * draw.lognormvariate(0, self.spread)))
+
+
+@dataclass
+class Job:
+    study: Study
+    work: Any
+    used: float
+    start: float = 0.0
+    asked: float = 0.0
+    likeness: Any = ()
+
+
+@dataclass
+class Told:
+    """What was foretold of a job, with all that is known and with nothing."""
+
+    job: Job
+    known: Any
+    blind: Any
+
+
+@dataclass
+class World:
+    """One week, event by event."""
+
+    busy: float
+    habits_of_people: bool
+    seed: int
+    waiting: list[Job] = field(default_factory=list)
+    running: list[tuple[float, int, Job]] = field(default_factory=list)
+    done: list[Job] = field(default_factory=list)
+    submitted: list[Told] = field(default_factory=list)
+    looks: list[Told] = field(default_factory=list)
+    spent: list[float] = field(default_factory=list)
+    came: list[Any] = field(default_factory=list)
+
+    def play(self) -> None:
+        from jobs.models import Coretype
+        from jobs.scheduling.habits import Habits
+
+        self.draw = random.Random(self.seed)
+        self.kind = Coretype(pk=1, code="basalt", name="Basalt", cores=128, max_nodes=8, price=Decimal("0.05"), active=True)
+        self.habits, self.nothing = Habits(), Habits()
+        for at, job in self._arrivals():
+            self._end_until(at)
+            self.came.append(self._waits(job))
+            self.waiting.append(job)
+            self._decide(at)
+            if at > BEGIN + LEARNT and job.work.pk % EVERY == 0:
+                if job in self.waiting:
+                    self.submitted.append(self._foretell(job, at))
+                if self.waiting:
+                    self.looks.append(self._foretell(random.Random(job.work.pk).choice(self.waiting), at))
+        self._end_until(float("inf"))
+
+    def _arrivals(self) -> Iterator[tuple[float, Job]]:
+        """Batches of one study each; more of them by day."""
+        studies = [_study(self.draw, self.habits_of_people, owner) for owner in range(12) for _ in range(3)]
+        load = statistics.mean(one.cores * one.walltime * one.share for one in studies) * 4.5
+        clock, number, old = 0.0, 0, True
+        while clock < LEARNT + WEEK:
+            if clock > LEARNT and old:
+                studies[::4], old = [_study(self.draw, self.habits_of_people, one.owner) for one in studies[::4]], False
+            study = self.draw.choice(studies)
+            for _ in range(self.draw.randint(1, 8)):
+                number += 1
+                yield BEGIN + clock, self._job(study, BEGIN + clock, number)
+                clock += 1.0
+            day = 1.6 if 8 <= clock % 86_400 / 3600 < 18 else 0.57
+            clock += self.draw.expovariate(day * self.busy * CORES / load)
+
+    def _job(self, study: Study, at: float, number: int) -> Job:
+        from jobs.models import Workload
+        from jobs.scheduling.habits import likeness_of
+
+        moment = datetime.fromtimestamp(at, UTC)
+        work = Workload(
+            pk=number, owner_id=study.owner, project_id=study.project, coretype=self.kind, cores=study.cores, walltime=int(study.walltime), submitted=moment, made=moment
+        )
+        likeness = likeness_of(study.owner, study.software, study.walltime, study.cores, 1)
+        return Job(study, work, study.used(self.draw), asked=at, likeness=likeness)
+
+    def _end_until(self, until: float) -> None:
+        while self.running and self.running[0][0] <= until:
+            end, _, job = heapq.heappop(self.running)
+            self.habits.note(job.likeness, (end - job.start) / job.study.walltime)
+            self._decide(end)
+
+    def _decide(self, at: float) -> None:
+        """What the real queue would start."""
+        from jobs.capacity import Room
+        from jobs.scheduling import Line, decide
+        from jobs.scheduling.fair import in_turn, side_of
+        from jobs.scheduling.line import Living
+
+        now = datetime.fromtimestamp(at, UTC)
+        ends = [(datetime.fromtimestamp(job.start + job.study.walltime, UTC), job.study.cores) for _, _, job in self.running]
+        using: dict[Any, int] = {}
+        for _, _, job in self.running:
+            using[side_of(job.work)] = using.get(side_of(job.work), 0) + job.study.cores
+        line = Line(Room(("x", ""), CORES, sum(using.values())), lambda: Living(ends))
+        by = {job.work.pk: job for job in self.waiting}
+        self.order = in_turn(sorted((job.work for job in self.waiting), key=lambda work: (work.submitted, work.pk)), using)
+        started = {work.pk for work in decide(self.order, lambda _: ("x", ""), {("x", ""): line}, Rich(), now).start}
+        for pk in started:
+            job = by[pk]
+            job.start = at
+            heapq.heappush(self.running, (at + job.used, pk, job))
+            self.done.append(job)
+        self.waiting = [job for job in self.waiting if job.work.pk not in started]
+        self.order = [work for work in self.order if work.pk not in started]
+
+    def _foretell(self, job: Job, at: float) -> Told:
+        from jobs.scheduling import forecast
+
+        free = CORES - sum(one.study.cores for _, _, one in self.running)
+        line = {one.work.pk: self._waits(one) for one in sorted(self.waiting, key=lambda one: one.work.pk)}
+        runs = [
+            forecast.Runs(one.study.cores, one.start, one.study.walltime, one.likeness, self._pace(one, at), side_of(one)) for _, _, one in self.running
+        ]
+        scene = forecast.Scene(free, runs, list(line.values()), at, self.habits, self.came, BEGIN)
+        begun = time.perf_counter()
+        told = forecast.interval(scene, line[job.work.pk], job.work.pk)
+        self.spent.append(time.perf_counter() - begun)
+        blind = [forecast.Runs(one.cores, one.start, one.walltime, side=one.side) for one in runs]
+        plain = {pk: forecast.Waits(one.cores, one.walltime, (), one.asked, one.side) for pk, one in line.items()}
+        nothing = forecast.Scene(free, blind, list(plain.values()), at, self.nothing)
+        return Told(job, told, forecast.interval(nothing, plain[job.work.pk], job.work.pk))
+
+    def _waits(self, job: Job) -> Any:
+        from jobs.scheduling import forecast
+
+        return forecast.Waits(job.study.cores, job.study.walltime, job.likeness, job.asked, side_of(job))
+
+    def _pace(self, job: Job, at: float) -> float | None:
+        """When it ends by its own output: known once a tenth is done, and a little wrong."""
+        done = (at - job.start) / job.used
+        if not job.study.tells or done < 0.1:
+            return None
+        wrong = random.Random(job.work.pk).uniform(-0.08, 0.08)
+        return at + (job.start + job.used - at) * (1 + wrong)
+
+
+def side_of(job: Job) -> Any:
+    from jobs.scheduling import fair
+
+    return fair.side_of(job.work)
+
+
+class Rich:
+    """A purse that pays for everything."""
+
+    left: dict[int, Decimal] = {}
+
+    def short(self, work: Any) -> None:
+        return None
+
+    def hold(self, work: Any, now: datetime) -> None:
+        pass
+
+
+def _study(draw: random.Random, habits: bool, owner: int) -> Study:
+    share, spread = (draw.betavariate(2, 2.5), 0.1) if habits else (0.42, 0.7)
+    cores = draw.choice([4, 8, 8, 16, 16, 32, 64])
+    return Study(owner, owner % 4, draw.randrange(5), cores, 3600.0 * draw.choice([1, 2, 4, 8]), max(0.03, share), spread, draw.random() < 0.67)
+
+
+def main() -> None:
+    os.environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+    import django
+
+    django.setup()
+    weeks = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    print(f"{'a week of jobs':<44} {'foretold':>8} {'inside':>7} {'width/wait':>11} {'wait':>9} {'no past: inside':>16} {'width/wait':>11} {'ms each':>8}")
+    for habits, title in ((True, "habits"), (False, "none")):
+        for busy in (0.85, 0.95):
+            worlds = [world(busy, habits, seed) for seed in range(7, 7 + weeks)]
+            spent = 1000 * statistics.median(seconds for one in worlds for seconds in one.spent)
+            report(f"{title}, {busy:.0%} asked for, when submitted", [told for one in worlds for told in one.submitted], spent)
+            report(f"{title}, {busy:.0%} asked for, at any look", [told for one in worlds for told in one.looks], spent)
+    print("width/wait: median width of the interval by the wait; wait: median; the goal: inside 90 %, width/wait under 0.5")
+
+
+def world(busy: float, habits: bool, seed: int) -> World:
+    made = World(busy, habits, seed)
+    made.play()
+    return made
+
+
+def report(title: str, told: list[Told], spent: float) -> None:
+    inside, width = measured(told, lambda one: one.known)
+    bare, wide = measured(told, lambda one: one.blind)
+    wait = statistics.median(one.job.start - one.job.asked for one in told) / 60
+    print(f"{title:<44} {len(told):>8} {inside:>7.1%} {width:>11.2f} {wait:>5.0f} min {bare:>16.1%} {wide:>11.2f} {spent:>8.1f}", flush=True)
+
+
+def measured(told: list[Told], of: Callable[[Told], Any]) -> tuple[float, float]:
+    inside = statistics.mean(of(one)[0] - 1 <= one.job.start <= of(one)[1] + 1 for one in told)
+    return inside, statistics.median((of(one)[1] - of(one)[0]) / max(1.0, one.job.start - one.job.asked) for one in told)
+
+
+if __name__ == "__main__":
+    main()
