@@ -7,15 +7,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from jobs import lifecycle
+from jobs import idleness, lifecycle
 from jobs.lifecycle import Tone
 from portal import words
 
-from ..text import clock_of
+from ..text import clock_of, plural
 from .cost import active_rate
 from .facts import WorkstationFacts
 
 ICONS = {"input": "keyboard", "processor": "cpu", "graphics": "device-desktop-analytics", "solver": "terminal-2"}
+QUIET_NAMES = {"input": "No key or pointer", "processor": "Processor quiet", "graphics": "Graphics quiet", "solver": "No solver runs"}
 QUIET_ICONS = {**ICONS, "input": "keyboard-off"}
 CHARTED = 1800
 """Seconds that the chart reaches back."""
@@ -89,7 +90,7 @@ def card(facts: WorkstationFacts) -> IdleCard | None:
         return None
     return IdleCard(
         "Why it counts as idle" if facts.idle_since else "Whether it is in use",
-        [_sign(one) for one in facts.evidence],
+        [_sign(facts, one) for one in facts.evidence],
         _rule(facts),
         _chart(facts),
         facts.kept_until,
@@ -103,9 +104,10 @@ def keep_hours(facts: WorkstationFacts) -> list[int]:
 
 
 # --- private ----------------------------------------------------------------------------------------------------------
-def _sign(one: Any) -> SignRow:
+def _sign(facts: WorkstationFacts, one: Any) -> SignRow:
     if one.quiet:
-        return SignRow(Tone.WAIT, QUIET_ICONS.get(one.code, "circle-dashed"), one.name, one.words)
+        length = words.duration(facts.now - one.since) if facts.now - one.since >= idleness.QUIET else "nothing yet"
+        return SignRow(Tone.WAIT, QUIET_ICONS.get(one.code, "circle-dashed"), QUIET_NAMES.get(one.code, one.name), length)
     return SignRow(Tone.PASS, ICONS.get(one.code, "activity"), one.name, one.words)
 
 
@@ -128,7 +130,7 @@ def _chart(facts: WorkstationFacts) -> Chart | None:
     idle = _x(facts.idle_since.timestamp(), end) if facts.idle_since and end - facts.idle_since.timestamp() < CHARTED else None
     label = f"Processor over the last half hour, now at {_busy(beats[-1]):.1f} of {cores:g} cores; {len(marks)} moments of input."
     area = f"{points[0][0]:.1f},100 {line} {points[-1][0]:.1f},100"
-    return Chart(line, area, marks, idle, _ticks(facts, end), f"{cores:g}", label)
+    return Chart(line, area, marks, idle, _ticks(facts, end), plural(facts.work.cores, "core"), label)
 
 
 def _ticks(facts: WorkstationFacts, end: float) -> Sequence[tuple[float, str]] | Any:
