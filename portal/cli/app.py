@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import click
 from rich.markup import escape
@@ -169,13 +170,18 @@ def _row(job: dict[str, Any]) -> tuple[str, ...]:
 @click.option("-f", "--follow", "following", is_flag=True, help="Go on until the job is over; exit with its exit code.")
 @click.option("-n", "--lines", default=50, show_default=True)
 @click.option("--file", "path", default="process_output.log", show_default=True, help="Any file of the job.")
-def tail(job: str, following: bool, lines: int, path: str) -> None:
+@JSON
+def tail(job: str, following: bool, lines: int, path: str, as_json: bool) -> None:
     """The end of a job's output, or of one of its files."""
     calls = api()
     if following:
         stream = "stdout" if path == "process_output.log" else f"file:{path}"
         sys.exit(ended(follow(calls, job, stream)))
-    for line in calls.get(f"jobs/{job}/runs/1/tail/{path}", lines=lines)["lines"]:
+    found = calls.get(f"jobs/{job}/runs/1/tail/{quote(path)}", lines=lines)["lines"]
+    if as_json:
+        show.as_json(found)
+        return
+    for line in found:
         click.echo(line)
 
 

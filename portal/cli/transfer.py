@@ -26,6 +26,8 @@ Tell = Callable[[int], Any]
 
 def upload(api: Api, path: Path, name: str, tell: Tell) -> str:
     """The id of the file that it has become."""
+    if name != name.encode(errors="ignore").decode():
+        raise Refused(0, f"{name!r} is no text (UTF-8): rename it, or send it in an archive.")
     size, mode = path.stat().st_size, "755" if os.access(path, os.X_OK) else "644"
     told = ",".join(f"{key} {base64.b64encode(value.encode()).decode()}" for key, value in (("relativePath", name), ("mode", mode)))
     answer = api.ask("POST", "/uploads/", headers={"Tus-Resumable": "1.0.0", "Upload-Length": str(size), "Upload-Metadata": told})
@@ -55,7 +57,7 @@ def _chunk(api: Api, place: str, offset: int, data: bytes) -> httpx.Response:
 
 def download(api: Api, file: dict[str, Any], folder: Path, tell: Tell) -> Path:
     """The file below `folder`, under its own path; what is there with the same checksum is not fetched again."""
-    target = inside(folder, file["relativePath"])
+    target = inside(folder, path_of(file))
     if target.is_file() and file["sha256"] and digest(target) == file["sha256"]:
         tell(file["size"])
         return target
@@ -98,6 +100,12 @@ def _keep(answer: httpx.Response, part: Path, have: int, tell: Tell) -> None:
         for piece in answer.iter_raw(PIECE):
             target.write(piece)
             tell(len(piece))
+
+
+def path_of(file: dict[str, Any]) -> str:
+    """Its path in the job folder, byte for byte, as Python writes paths."""
+    exact = file.get("pathBytes")
+    return os.fsdecode(base64.b64decode(exact)) if exact else str(file["relativePath"])
 
 
 def inside(folder: Path, name: str) -> Path:

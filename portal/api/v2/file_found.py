@@ -6,6 +6,8 @@ whoever asks for bytes or metadata need not tell them apart.
 
 from __future__ import annotations
 
+import base64
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -71,6 +73,7 @@ def show(found: Found, request: HttpRequest) -> dict[str, Any]:
         "name": path.rpartition("/")[2],
         "relativePath": path,
         "path": path,
+        "pathBytes": None if path == found.path else base64.b64encode(os.fsencode(found.path)).decode(),
         "typeId": found.type_id,
         "decryptedSize": found.size,
         "size": found.size,

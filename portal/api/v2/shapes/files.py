@@ -11,12 +11,16 @@ class Checksum(BaseModel):
 
 
 class FileOut(BaseModel):
-    """Sizes in bytes. A log that still grows is not uploaded yet and has no checksum."""
+    """Sizes in bytes. A log that still grows is not uploaded yet and has no checksum.
+
+    `pathBytes` is the path as base64 where its bytes are no UTF-8; its other names are then only for reading.
+    """
 
     id: str
     name: str
     relativePath: str
     path: str
+    pathBytes: str | None
     typeId: int
     decryptedSize: int
     size: int
