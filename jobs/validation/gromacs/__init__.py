@@ -142,6 +142,10 @@ def _threads(request: Request, call: Call, ranks: int, is_mpi: bool) -> Iterator
 def _grompp(request: Request, call: Call, done: set[str]) -> Iterator[Finding]:
     names = {option: _name(call, option, default) for option, default in (("-f", "grompp.mdp"), ("-p", "topol.top"),
                                                                           ("-c", "conf.gro"))}  # fmt: skip
+    given = call.option("-maxwarn")
+    if given and not given.isdigit() and "$" not in given:
+        yield error(f"{spot(call.step.file, call.step.line)}: -maxwarn wants a number, not {given}.", file=call.step.file,
+                    line=call.step.line, thing="-maxwarn", remedy="Write -maxwarn 1, or leave it out.")  # fmt: skip
     key = repr(sorted(names.items()))
     if key in done:
         return

@@ -183,8 +183,21 @@ def _span(mdp: Mdp) -> Iterator[Finding]:
                       remedy="Give a number of steps.")  # fmt: skip
 
 
+_SPELT = {"refp": "ref-p", "compressibility": "compressibility", "tcgrps": "tc-grps", "taut": "tau-t", "reft": "ref-t",
+          "freezedim": "freezedim"}  # fmt: skip
+
+
 def _groups(mdp: Mdp) -> Iterator[Finding]:
-    """As many temperatures as groups."""
+    """As many temperatures as groups; what a coupling or a freeze cannot do without."""
+    for key, needed in (("pcoupl", ("refp", "compressibility")), ("tcoupl", ("tcgrps", "taut", "reft")), ("freezegrps", ("freezedim",))):
+        value = mdp.values.get(key)
+        on = value and value.text and value.text.split()[0].lower() not in ("no", "off")
+        missing = [name for name in needed if on and not mdp.text(name)]
+        if value and missing:
+            yield _wrong(mdp, value, f"{value.name} = {value.text} has no {_SPELT[missing[0]]}", f"Add {_SPELT[missing[0]]}.")
+    if mdp.number("dt", 0) > 0.5 and mdp.text("integrator", "md").lower() in ("md", "sd", "md-vv"):
+        yield warning(f"{mdp.name} line {mdp.values['dt'].line}: the time step is {mdp.text('dt')} ps, far more than any model bears.",
+                      file=mdp.name, line=mdp.values["dt"].line, thing="dt", remedy="Time is in ps: 0.002 is usual.")  # fmt: skip
     if mdp.text("tcoupl", "no").lower() == "no" and mdp.text("integrator").lower() not in ("sd", "bd"):
         return
     count = len(mdp.text("tcgrps").split())

@@ -182,6 +182,9 @@ class _Reader:
         words = text.split()
         if self.directive == "moleculetype":
             self.molecule = words[0]
+            if self.molecule in self.top.molecule_types and not self.unsure:
+                self.top.findings.append(error(f"{name} line {number}: the molecule {self.molecule} is defined twice.", file=name,
+                                               line=number, thing=self.molecule, remedy="Keep one of the two."))  # fmt: skip
             self.top.molecule_types[self.molecule] = 0
         elif self.directive == "atoms" and self.molecule:
             self.top.molecule_types[self.molecule] += 1

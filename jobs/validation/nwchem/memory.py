@@ -52,7 +52,10 @@ def _asked(row: Row) -> tuple[int, str | None]:
     numbers = {words[at]: _bytes(words, at + 1, unit) for at in range(len(words)) if words[at] in ("total", *_PARTS)}
     if not numbers and words and words[0].isdigit():
         numbers["total"] = _bytes(words, 0, unit)
-    return numbers.get("total") or sum(numbers.values()), None
+    parts = sum(size for name, size in numbers.items() if name != "total")
+    if numbers.get("total") and parts > numbers["total"]:
+        return 0, f"stack, heap and global ({parts >> 20} MiB) are more than the total ({numbers['total'] >> 20} MiB)"
+    return numbers.get("total") or parts, None
 
 
 def _bytes(words: list[str], at: int, unit: int) -> int:

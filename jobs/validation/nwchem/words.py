@@ -78,12 +78,33 @@ def _geometry(block: Block) -> Iterator[Finding]:
             not any(word.lower() in ("load", "bqbq") for word in block.head.words):  # fmt: skip
         yield error(f"{block.head.where}: the geometry has no atoms.", file=block.head.file, line=block.head.line, thing="geometry",
                     remedy="Add lines such as O 0 0 0.")  # fmt: skip
+    yield from _places(atoms) if not inner & {"zmatrix", "zmat", "zmt", "zcoord"} else ()
     for row in atoms:
         letters = re.match(r"[a-z]*", row.name)
         symbol = letters.group() if letters else ""
         if symbol and symbol[:2] not in _SYMBOLS and symbol[:1] not in _SYMBOLS and not symbol.startswith("bq"):
             yield error(f"{row.where}: {row.words[0]} is no element.", file=row.file, line=row.line, thing=row.words[0],
                         remedy="Begin the tag with the symbol of an element.")  # fmt: skip
+
+
+def _places(atoms: list[Row]) -> Iterator[Finding]:
+    """Coordinates that are no numbers, and two atoms in one place."""
+    seen: dict[tuple[float, ...], Row] = {}
+    for row in atoms:
+        wrong = next((word for word in row.words[1:4] if not _is_number(word)), None)
+        if wrong:
+            yield error(f"{row.where}: the coordinate {wrong} of {row.words[0]} is no number.", file=row.file, line=row.line, thing=wrong,
+                        remedy="Write x, y and z behind the tag.")  # fmt: skip
+            return
+        place = tuple(float(re.sub("[dD]", "e", word)) for word in row.words[1:4])
+        if place in seen:
+            yield error(f"{row.where}: {row.words[0]} is where {seen[place].words[0]} of line {seen[place].line} is.", file=row.file,
+                        line=row.line, thing=row.words[0], remedy="Correct the coordinates.")  # fmt: skip
+            return
+        seen[place] = row
+
+
+_GRID = """coarse xcoarse medium fine xfine huge gausleg lebedev eumac treutler erf1 erf2 ssf becke old nodisk rm level cfock""".split()
 
 
 def _is_number(word: str) -> bool:
@@ -102,6 +123,13 @@ def _method(block: Block) -> Iterator[Finding]:
                         remedy="Give a value above zero.")  # fmt: skip
         elif row.name == "xc":
             yield from _functional(row)
+        elif row.name == "grid" and block.name == "dft":
+            for word in row.words[1:]:
+                near = difflib.get_close_matches(word.lower(), _GRID, 1, 0.8) if word.isalpha() and word.lower() not in _GRID else []
+                if near:
+                    yield error(
+                        f"{row.where}: grid knows no {word}.", file=row.file, line=row.line, thing=word, remedy=f"Did you mean {near[0]}?"
+                    )
 
 
 def _not_positive(word: str) -> bool:

@@ -31,6 +31,7 @@ class Value:
     name: str
     text: str
     line: int
+    index: str = ""
 
     @property
     def string(self) -> str | None:
@@ -52,6 +53,7 @@ class Namelist:
     name: str
     line: int
     values: dict[str, Value] = field(default_factory=dict)
+    numbered: dict[str, dict[str, Value]] = field(default_factory=dict)  # name -> index as written ("" for none) -> value
 
 
 @dataclass
@@ -145,6 +147,7 @@ class _Reader:
         text, closed = _until_end(bare)
         for value in _pairs(text, number):
             self.open.values[value.name] = value
+            self.open.numbered.setdefault(value.name, {})[value.index] = value
         self._left_over(text, number)
         if closed:
             self.open = None
@@ -202,4 +205,4 @@ def _until_end(bare: str) -> tuple[str, bool]:
 
 def _pairs(text: str, number: int) -> Iterator[Value]:
     for found in _PAIR.finditer(text):
-        yield Value(found.group(1).lower(), found.group(3).strip(), number)
+        yield Value(found.group(1).lower(), found.group(3).strip(), number, (found.group(2) or "").strip("() "))

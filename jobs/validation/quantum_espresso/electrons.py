@@ -21,6 +21,25 @@ _READ = 256 << 10
 
 
 def check(request: Request, step: Step, deck: Deck) -> Iterator[Finding]:
+    yield from _filling(deck)
+    yield from _odd(request, step, deck)
+
+
+def _filling(deck: Deck) -> Iterator[Finding]:
+    """What smearing and spin cannot do without."""
+    occupations, spins = deck.value("system", "occupations"), deck.value("system", "nspin")
+    kind = (occupations.string or "").lower() if occupations else "fixed"
+    if occupations and kind == "smearing" and not deck.number("system", "degauss"):
+        yield error(f"{deck.name} line {occupations.line}: occupations='smearing' has no degauss.", file=deck.name, line=occupations.line,
+                    thing="degauss", remedy="Add for instance degauss=0.01.")  # fmt: skip
+    told = [name for name in ("starting_magnetization", "tot_magnetization") if deck.value("system", name)]
+    if spins and spins.number == 2 and not told and (deck.string("control", "calculation") or "scf") not in ("nscf", "bands"):
+        needed = "starting_magnetization" if kind != "fixed" else "tot_magnetization"
+        yield error(f"{deck.name} line {spins.line}: nspin=2 has no {needed}.", file=deck.name, line=spins.line, thing=needed,
+                    remedy=f"Add for instance {needed}{'(1)=0.3' if kind != 'fixed' else '=0'}.")  # fmt: skip
+
+
+def _odd(request: Request, step: Step, deck: Deck) -> Iterator[Finding]:
     occupations = (deck.string("system", "occupations") or "fixed").lower()
     spins = deck.number("system", "nspin") or 1
     noncollinear = deck.value("system", "noncolin")

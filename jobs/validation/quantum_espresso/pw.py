@@ -16,7 +16,7 @@ from ..plan import Step
 from ..tree import is_system, is_windows, resolve
 from . import electrons
 from .deck import CARDS, Deck, Namelist, Value
-from .variables import BROUGHT, CHOICES, INTEGERS, NAMELISTS, REALS, STRINGS
+from .variables import BROUGHT, CHOICES, INTEGERS, LOGICALS, NAMELISTS, REALS, STRINGS
 
 _ORDER = ["control", "system", "electrons"]
 _POSITIVE = {"ecutwfc": "system", "ecutrho": "system", "nat": "system", "ntyp": "system", "conv_thr": "electrons",
@@ -78,6 +78,8 @@ def _variables(deck: Deck, namelist: Namelist) -> Iterator[Finding]:
         elif value.name in STRINGS and value.string is None and "$" not in value.text and not value.text.startswith(("'", '"')):
             yield _wrong(deck, value.line, value.name, f"{value.name} wants text in quotes, not {value.text[:40]}",
                          f"Write {value.name}='{value.text[:40]}'.")  # fmt: skip
+        elif value.name in LOGICALS and "$" not in value.text and not re.fullmatch(r"\.?[tTfF]\w*\.?", value.text):
+            yield _wrong(deck, value.line, value.name, f"{value.name} is yes or no, not {value.text[:40]}", "Write .true. or .false.")
         elif value.name in INTEGERS | REALS and "$" not in value.text:
             yield from _numeric(deck, value)
         if value.name in CHOICES and value.string is not None:
@@ -127,10 +129,33 @@ def _numbers(deck: Deck) -> Iterator[Finding]:
                 yield _wrong(deck, line, name, f"&SYSTEM has no {name}", f"There is {near[0]}." if near else f"Add {name}.")
 
 
+_LATTICES = {*range(15), -3, -5, -9, -12, -13, 91}
+_MORE = {4: ("3",), 6: ("3",), 7: ("3",), 5: ("4",), -5: ("4",), 8: ("2", "3"), 9: ("2", "3"), -9: ("2", "3"), 91: ("2", "3"), 10: ("2", "3"),
+         11: ("2", "3"), 12: ("2", "3", "4"), 13: ("2", "3", "4"), -12: ("2", "3", "5"), -13: ("2", "3", "5"),
+         14: ("2", "3", "4", "5", "6")}  # fmt: skip
+
+
+def _lattice(deck: Deck, ibrav: Value) -> Iterator[Finding]:
+    given = deck.namelists["system"].numbered.get("celldm", {})
+    kind = int(ibrav.number or 0)
+    if kind not in _LATTICES:
+        yield _wrong(deck, ibrav.line, "ibrav", f"there is no ibrav {ibrav.text}", "Choose one of 0 to 14, -3, -5, -9, -12, -13, 91.")
+    first = given.get("1")
+    if first and first.number is not None and first.number <= 0:
+        yield _wrong(deck, first.line, "celldm", f"celldm(1) is {first.text}", "Give a length above zero, in bohr.")
+    missing = [index for index in _MORE.get(kind, ()) if index not in given] if given and "" not in given else []
+    if missing:
+        yield _wrong(deck, ibrav.line, "celldm", f"ibrav={ibrav.text} needs celldm({missing[0]})", f"Add celldm({missing[0]}).")
+
+
 def _cell(deck: Deck) -> Iterator[Finding]:
     ibrav = deck.value("system", "ibrav")
     if not ibrav or ibrav.number is None:
         return
+    yield from _lattice(deck, ibrav)
+    card = deck.cards.get("CELL_PARAMETERS")
+    if card and len([words for _, words in card.rows if words]) < 3:
+        yield _wrong(deck, card.line, "CELL_PARAMETERS", f"CELL_PARAMETERS has {len(card.rows)} rows of three", "Write the three vectors.")
     if ibrav.number == 0 and "CELL_PARAMETERS" not in deck.cards:
         yield _wrong(deck, ibrav.line, "ibrav", "ibrav=0 needs the card CELL_PARAMETERS", "Add it, or choose an ibrav.")
     elif ibrav.number != 0 and deck.value("system", "celldm") is None and deck.value("system", "a") is None:
@@ -174,6 +199,17 @@ def _counts(deck: Deck) -> Iterator[Finding]:
     if positions and nat and nat.number and rows and len(rows) != nat.number and not _symmetric(deck) \
             and positions.whole and len(rows) == len(positions.rows):  # fmt: skip
         yield _wrong(deck, nat.line, "nat", f"nat is {nat.text}, but ATOMIC_POSITIONS lists {len(rows)} atoms", "Make them agree.")
+    for line, words in species.rows if species else ():
+        if words and len(words) < 3:
+            yield _wrong(deck, line, "ATOMIC_SPECIES", f"the species {words[0]} has no {'pseudopotential' if len(words) == 2 else 'mass'}",
+                         "Write label, mass and file.")  # fmt: skip
+    for line, words in positions.rows[:100_000] if positions else ():
+        comma = next((word for word in words[1:4] if "," in word), None)
+        if comma:
+            yield _wrong(
+                deck, line, comma, f"the coordinate {comma} has a comma in it", "Write a decimal point, and blanks between numbers."
+            )
+            break
     for line, words in rows[:100_000]:
         if labels and words and words[0].lower() not in labels and not any(finding for finding in deck.findings):
             yield _wrong(deck, line, words[0], f"the species {words[0]} of ATOMIC_POSITIONS is not in ATOMIC_SPECIES",

@@ -54,6 +54,8 @@ STRINGS = frozenset("calculation title verbosity restart_mode outdir wfcdir pref
                     "cell_dofree ion_temperature pot_extrapolation wfc_extrapolation constrained_magnetization".split())  # fmt: skip
 INTEGERS = frozenset("ibrav nat ntyp nbnd nspin nstep electron_maxstep mixing_ndim iprint nr1 nr2 nr3".split())
 REALS = frozenset("ecutwfc ecutrho degauss conv_thr mixing_beta dt etot_conv_thr forc_conv_thr a b c tot_charge press".split())
+LOGICALS = frozenset("tprnfor tstress wf_collect tefield dipfield lelfield lorbm lberry gate nosym nosym_evc noinv no_t_rev noncolin "
+                     "lspinorb lda_plus_u scf_must_converge adaptive_thr tqr remove_rigid_rot refold_pos xdm london ts_vdw".split())  # fmt: skip
 CHOICES = {
     "calculation": "scf nscf bands relax md vc-relax vc-md cp vc-cp cp-wf ensemble",
     "restart_mode": "from_scratch restart reset_counters",
