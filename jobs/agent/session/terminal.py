@@ -28,6 +28,7 @@ TYPED, RESIZE = 0, 1
 SHELLS = ("bash", "sh", "dash", "zsh", "ksh", "fish", "csh", "tcsh")
 _ALONE = 0.1  # seconds that only shells are left: one of them may be at work on its own end
 _QUEUE, _LAG = 256 << 10, 4 << 20  # bytes for a viewer: at which all wait, at which it is let go
+_LINE = 4096  # bytes in which a line's beginning is looked for
 _LONGEST = 1 << 20  # bytes of one frame
 _QUESTIONS = re.compile(rb"\x1b\[[?>=]?[0-9;]*[cn]|\x1b\][0-9]+;\?(?:\x07|\x1b\\)|\x1b\[\?[0-9;]*\$p|\x05")  # a screen must not ask again
 
@@ -274,8 +275,8 @@ def _bury() -> None:
 
 
 def screen(output: bytes) -> bytes:
-    """The last output as a new viewer gets it: from the beginning of a line, without questions to the terminal."""
+    """The last output as a new viewer gets it: from the beginning of a line if one is near, without questions to the terminal."""
     last = output[-SCREEN:]
-    if len(output) > SCREEN and b"\n" in last:
-        last = last[last.index(b"\n") + 1:]
+    if len(output) > SCREEN:
+        last = last[last.find(b"\n", 0, _LINE) + 1:]
     return _QUESTIONS.sub(b"", last)

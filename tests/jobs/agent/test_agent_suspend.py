@@ -245,6 +245,19 @@ def test_copies_are_made_from_time_to_time_if_anything_changed(terminal, agent, 
     assert len(portal.wholes) == copies + 1
 
 
+def test_a_periodic_copy_gives_way_to_the_last_one(terminal, agent, portal, until):
+    portal.session(every=0.2)
+    portal.refuse["home/part"] = (503, {})
+    terminal()
+    until(lambda: portal.rooms)
+    assert portal.rooms[-1]["why"] == "periodic"
+    portal.order(wish="suspend")
+    until(lambda: portal.last("exit"))
+    portal.refuse.clear()
+    agent.finished()
+    assert [whole["why"] for whole in portal.wholes] == ["suspend"]
+
+
 def test_programs_are_asked_to_save_before_they_end(terminal, agent, portal, until):
     portal.spec["stop_command"] = "echo saved > hook; echo hook says so"
     stream = terminal()
