@@ -87,7 +87,7 @@ def _check_partitions(found: dict[str, Any], text: str) -> None:
 
 
 def _check_config(found: dict[str, Any], text: str, accounts: str) -> None:
-    config = dict(re.findall(r"^(\w+)\s*=\s*(.*?)\s*$", text, re.MULTILINE))
+    config = dict(re.findall(r"^(\w+)[ \t]*=[ \t]*(.*?)[ \t]*$", text, re.MULTILINE))
     found["cluster"] = config.get("ClusterName", "")
     storage = config.get("AccountingStorageType", "")
     found["accounting"] = bool(storage) and not storage.endswith(("none", "(null)"))

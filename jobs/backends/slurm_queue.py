@@ -137,7 +137,7 @@ def name_of(uid: str) -> str:
 def _job(cells: Sequence[str]) -> Job:
     number, _, state, ended, restarts, nodes, partition, start, end, uid, _, reason = cells
     code, killed = _exit(ended)
-    count = int(nodes) if nodes.isdigit() else 1
+    count = int(first) if (first := nodes.partition("-")[0]).isdigit() else 1  # "4" or, of what waits, "4-4"
     again = int(restarts) if restarts.isdigit() else 0
     why = reason.rstrip("|").strip()
     return Job(number, state, code, killed, again, count, partition, _time(start), why, end=_time(end), uid=uid)
@@ -154,6 +154,8 @@ def _exit(text: str) -> tuple[int, int]:
 
 def _time(text: str) -> datetime | None:
     """Seconds since 1970 or, where Slurm does not heed the format asked for, ISO in UTC."""
+    if not text[:1].isdigit():  # N/A, Unknown
+        return None
     try:
         if text.isdigit():
             return datetime.fromtimestamp(int(text), UTC)

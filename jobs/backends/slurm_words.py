@@ -110,5 +110,7 @@ def _failed(job: Job) -> str:
         return EXITS[job.exit]
     if job.reason.startswith(("Out", "OOM")):
         return STATES["OUT_OF_MEMORY"][1]
+    if job.exit == 128 + 9 or job.signal == 9:
+        return "The agents were killed on the node (signal 9), most often for want of memory: raise the memory or choose a larger coretype"
     how = f"signal {job.signal}" if job.signal else f"exit code {job.exit}" if job.exit else job.reason or "no reason given"
     return f"The agents ended, says Slurm ({how})"

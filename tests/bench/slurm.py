@@ -17,7 +17,8 @@ import time
 from datetime import datetime
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).resolve().parent)]
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "bench")]
 
 import submit  # noqa: E402
 
@@ -37,9 +38,9 @@ def row(values: dict[str, str]) -> str:
 
 
 def look(jobs: int, rounds: int) -> None:
-    """One describe of all jobs, and what it is made of."""
+    """One tick over all jobs: the engine's poll with its rows, one describe in it, and what that is made of."""
     with tempfile.TemporaryDirectory() as place:
-        tokens = [f"hrbench-job-{number:06}-1" for number in range(jobs)]
+        tokens = clusters(jobs, place)
         whose = {"UserID": str(os.geteuid()), "State": "PENDING", "Reason": "Priority"}
         rows = [row({"JobID": str(number), "Name": token, **whose}) for number, token in enumerate(tokens)]
         Path(place, "answer").write_text(row({name: name.upper() for name in FIELDS}) + "".join(rows))
@@ -51,9 +52,45 @@ def look(jobs: int, rounds: int) -> None:
         Path(place, "calls").unlink()
         times = [timed(lambda: backend.describe(tokens)) for _ in range(rounds)]
         processes = Path(place, "calls").read_text().count("\n") / rounds
+        first, *ticks = [timed(tick) for _ in range(rounds + 1)]
     print(f"{f'one look at {jobs:,} jobs':42}{'median ms':>10}{'worst ms':>10}{'processes':>11}")
+    print(f"{'  the poll, nothing new':42}{statistics.median(ticks) * 1000:10.0f}{max(ticks) * 1000:10.0f}{1:11}")
+    print(f"{'  the poll that sees all for the first time':42}{first * 1000:10.0f}{'':10}{1:11}")
     print(f"{'  describe':42}{statistics.median(times) * 1000:10.0f}{max(times) * 1000:10.0f}{processes:11.0f}")
     print(f"{'  the program alone':42}{statistics.median(bare) * 1000:10.0f}{max(bare) * 1000:10.0f}{1:11}")
+
+
+def clusters(count: int, place: str) -> list[str]:
+    """That many in a database of their own, asked for and not seen yet; their tokens."""
+    os.environ |= {"HEADRACE_DATA": f"{place}/data", "DJANGO_SETTINGS_MODULE": "tests.settings", "LOG_LEVEL": "ERROR"}
+    import django
+    from django.conf import settings
+    from django.core.management import call_command
+
+    django.setup()
+    call_command("migrate", verbosity=0)
+    options = {"notes": f"{place}/notes", "path": place}
+    settings.BACKENDS["slurm"] = {"BACKEND": "jobs.backends.slurm.Slurm", "OPTIONS": options}
+    import factories
+    from django.utils import timezone
+
+    from jobs.models import Cluster, Workload
+
+    kind, owner, now = factories.coretype(backend="slurm"), factories.user(), timezone.now()
+    plain = {"owner": owner, "coretype": kind, "walltime": 3600, "status": "starting", "name": "one of many"}
+    works = Workload.objects.bulk_create([Workload(public_id=f"{number:06}", **plain) for number in range(count)], batch_size=500)
+    shape = {"attempt": 1, "backend": "slurm", "coretype": kind, "nodes_wanted": 1, "cores": 1, "price": 1, "asked": now, "created": now}
+    rows = [Cluster(workload=work, token=f"hrbench-job-{work.public_id}-1", **shape) for work in works]
+    Cluster.objects.bulk_create(rows, batch_size=500)
+    return [row.token for row in rows]
+
+
+def tick() -> None:
+    from jobs import rounds
+    from jobs.models import Turn
+
+    Turn.objects.update(until=None)
+    rounds.poll()
 
 
 def through(rounds: int) -> None:
