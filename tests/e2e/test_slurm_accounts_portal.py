@@ -1,0 +1,69 @@
+"""Jobs of people with accounts of their own, through a whole portal on real Slurm daemons and a real sudo."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.promises import history_is_whole, money_is_exact
+from tests.e2e.real_portal import Portal, until
+from tests.jobs.backends import slurm_daemons
+
+ACCOUNT = "nobody"
+
+
+@pytest.fixture(scope="module")
+def daemons() -> Iterator[slurm_daemons.Daemons]:
+    if why := slurm_daemons.missing() or ("" if shutil.which("sudo") else "no sudo on this machine"):
+        pytest.skip(why)
+    made = slurm_daemons.Daemons((2,))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def portal(daemons) -> Iterator[Portal]:
+    owner = pwd.getpwnam(ACCOUNT)
+    folder = daemons.home / "scratch" / ACCOUNT
+    folder.mkdir(parents=True)
+    os.chown(folder, owner.pw_uid, owner.pw_gid)
+    where = str(daemons.home / "scratch" / "{account}" / "headrace")
+    options = {"folder": where, "config": str(daemons.config), "timeout": 10, "accounts": "only", "operator": True}
+    made = Portal(SLURM="1", SLURM_OPTIONS=json.dumps(options))
+    made.run(
+        "Coretype.objects.create(code='slurm', name='Slurm', region=Region.objects.first(), backend='slurm', cores=1,"
+        " memory=1 << 29, price=1, options={'partition': 'main'})"
+    )
+    yield made
+    made.close()
+
+
+def test_without_an_account_a_job_fails_in_words_and_nothing_is_submitted(portal, daemons):
+    work = portal.person("bert").submit("id -un", core="slurm")
+    found = work.ends()
+    assert (found["headraceStatus"], found["reason"]) == ("Failed", "node-broken")
+    assert "an admin maps accounts" in found["detail"]
+    assert daemons.ask("squeue", "-h", "-t", "all", "-o", "%j").split() == []
+
+
+def test_a_mapped_persons_job_runs_as_that_and_its_outputs_come_back(portal, daemons):
+    anna = portal.person("anna")
+    portal.run(f"Account.objects.create(user=User.objects.get(username='anna'), name='{ACCOUNT}')")
+    work = anna.submit("id -un; cat in.txt; echo kept > result", core="slurm", inputs=[anna.upload("in.txt", b"an input\n")])
+    assert work.ends()["headraceStatus"] == "Completed", work.events
+    assert work.log() == f"{ACCOUNT}\nan input\n".encode()
+    assert work.output("result") == b"kept\n"
+    assert set(daemons.ask("squeue", "-h", "-t", "all", "-o", "%u").split()) == {ACCOUNT}
+    running = anna.submit("echo ready; while :; do sleep 0.1; done", core="slurm")
+    running.says(b"ready\n")
+    assert running.stop() == 202
+    assert running.ends()["headraceStatus"] == "Stopped"
+    until(lambda: daemons.running() == [])
+    for one in (work, running):
+        history_is_whole(one)
+        money_is_exact(one)
