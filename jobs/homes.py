@@ -52,6 +52,8 @@ def room(caller: Caller, report: Mapping[str, Any], now: datetime) -> dict[str, 
     code, why, size = _code(report["copy"]), HomeCopy.Why(str(report["why"])), int(report["size"])
     station = Workstation.objects.select_related("kind").get(pk=caller.workload_id)
     _drop_unfinished(station, but=code)
+    if station.copies.filter(code=code, whole__isnull=False).exists():
+        return _no("This copy is whole already.")
     if size > station.kind.home_limit:
         return _no(f"The home has {_words(size)}; at most {_words(station.kind.home_limit)} are kept. Delete something from it.")
     try:

@@ -40,7 +40,7 @@ class Workstation(models.Model):
     warned = models.PositiveIntegerField(default=0, help_text="Seconds ahead of the last warning that it will be suspended; 0: none")
     warned_at = models.DateTimeField(null=True)
     # long suspended, and the longest life
-    end_warned = models.PositiveIntegerField(default=0, help_text="Days ahead of the last warning that it will be ended; 0: none")
+    end_warned = models.PositiveIntegerField(default=0, help_text="Seconds ahead of the last warning that it will be ended; 0: none")
     end_warned_at = models.DateTimeField(null=True)
 
     objects = WorkstationQuerySet.as_manager()

@@ -1,0 +1,178 @@
+"""Copies of homes over HTTP: room, parts, whole, and back again with Range; nobody else's, and nothing without room."""
+
+import asyncio
+import hashlib
+import json
+from pathlib import Path
+from urllib.parse import urlencode
+
+import desks
+import factories
+import playing
+import pytest
+from django.core.files.storage import default_storage
+
+from jobs import homes, logs, tokens
+from jobs.models import HomeCopy
+from portal.api import nodes
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("cloud")]
+DATA = bytes(range(256)) * 4000
+CODE = "c0ffee0123456789"
+
+
+class Agent:
+    """Speaks as an agent does, straight to the application."""
+
+    def __init__(self, token: str, secret: str = "") -> None:
+        self.token, self.secret = token, secret or tokens.secret_of(token)
+
+    def __call__(self, report, body=b"", method="POST", headers=(), **query):
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        known = [(b"authorization", f"Bearer {self.secret}".encode()), (b"headrace-protocol", b"1"), *headers]
+        scope = {"type": "http", "method": method, "path": f"/nodes/{self.token}/0/{report}", "query_string": urlencode(query).encode()}
+        sent: list[dict] = []
+        left = [{"type": "http.request", "body": data, "more_body": False}]
+
+        async def receive():
+            return left.pop() if left else await asyncio.Future()
+
+        async def send(message):
+            sent.append(message)
+
+        asyncio.run(nodes.application({**scope, "headers": known}, receive, send))
+        answer = b"".join(message.get("body", b"") for message in sent)
+        return sent[0]["status"], answer
+
+    def json(self, *args, **named):
+        status, answer = self(*args, **named)
+        return status, json.loads(answer)
+
+
+@pytest.fixture
+def desk(owner, wing, clock):
+    factories.budget(wing, 1000)
+    return desks.start(factories.workstation(owner, project=wing), clock)
+
+
+@pytest.fixture
+def agent(desk):
+    return Agent(desk.agent.token)
+
+
+def room(agent, code=CODE, size=1_024_000, why="periodic"):
+    return agent.json("home/room", {"copy": code, "why": why, "size": size, "files": 1})
+
+
+def whole(agent, code=CODE, data=DATA, **more):
+    body = {"copy": code, "size": len(data), "sha256": hashlib.sha256(data).hexdigest(), "files": 1, "changed": 0, **more}
+    return agent.json("home/whole", body)
+
+
+def test_there_and_back(agent, desk):
+    assert room(agent) == (200, {"ok": True, "message": ""})
+    assert agent.json("home/part", DATA[:500_000], copy=CODE, offset=0) == (200, {"size": 500_000})
+    assert agent.json("home/part", DATA[:500_000], copy=CODE, offset=0) == (200, {"size": 500_000})
+    assert agent.json("home/part", DATA[600_000:], copy=CODE, offset=600_000) == (409, {"size": 500_000})
+    assert agent.json("home/part", DATA[400_000:], copy=CODE, offset=400_000) == (200, {"size": len(DATA)})
+    assert whole(agent, skipped=[["a.sock", "a socket"], ["odd"]]) == (200, {"ok": True})
+    assert whole(agent) == (200, {"ok": True})
+    assert room(agent)[1]["ok"] is False
+    copy = HomeCopy.objects.get()
+    assert (copy.size, copy.skipped, copy.attempt) == (len(DATA), [["a.sock", "a socket"]], 1)
+    assert agent(f"input/home-{copy.pk}", method="GET") == (200, DATA)
+    assert agent(f"input/home-{copy.pk}", method="GET", headers=[(b"range", b"bytes=100-199")]) == (206, DATA[100:200])
+
+
+def test_a_damaged_copy_is_sent_again(agent, desk):
+    room(agent)
+    agent("home/part", DATA[:-1] + b"!", copy=CODE, offset=0)
+    assert whole(agent) == (409, {"size": 0})
+    assert desk.work.workstation.home is None
+    assert agent.json("home/part", DATA, copy=CODE, offset=0) == (200, {"size": len(DATA)})
+    assert whole(agent) == (200, {"ok": True})
+
+
+def test_a_crash_between_the_bytes_and_the_row(agent, desk, monkeypatch):
+    room(agent)
+    agent("home/part", DATA, copy=CODE, offset=0)
+    with monkeypatch.context() as patch:
+        patch.setattr(homes, "touch", lambda *args, **named: 1 / 0)
+        assert whole(agent)[0] == 503
+    assert desk.work.workstation.home is None
+    assert whole(agent) == (200, {"ok": True})
+    assert desk.work.workstation.home.size == len(DATA)
+
+
+def test_no_room_is_said_with_figures(agent, monkeypatch):
+    status, answer = room(agent, size=21 << 30)
+    assert (status, answer["ok"]) == (200, False)
+    assert "21.0 GiB" in answer["message"] and "20.0 GiB" in answer["message"]
+    monkeypatch.setattr(homes, "SPARE", 1 << 60)
+    answer = room(agent)[1]
+    assert answer["ok"] is False and "free" in answer["message"]
+    assert agent.json("home/part", DATA, copy=CODE, offset=0)[0] == 404
+    assert not HomeCopy.objects.exists()
+
+
+def test_room_is_taken_from_the_disk(agent, desk):
+    room(agent, size=4 << 20)
+    part = default_storage.path(f"homes/{desk.work.public_id}/{CODE}.part")
+    taken = Path(part).stat()
+    assert (taken.st_size, taken.st_blocks * 512 >= 4 << 20) == (0, True)
+    agent("home/part", DATA, copy=CODE, offset=0)
+    whole(agent)
+    kept = Path(default_storage.path(HomeCopy.objects.get().key)).stat()
+    assert (kept.st_size, kept.st_blocks * 512 < 2 << 20) == (len(DATA), True)
+
+
+def test_a_new_copy_drops_the_unfinished_one(agent, desk):
+    room(agent)
+    agent("home/part", DATA, copy=CODE, offset=0)
+    room(agent, code="deadbeef01234567")
+    assert agent.json("home/part", DATA, copy=CODE, offset=0)[0] == 404
+    assert whole(agent)[0] == 404
+    assert [copy.code for copy in HomeCopy.objects.all()] == ["deadbeef01234567"]
+
+
+@pytest.mark.parametrize("code", ["../../../etc/x", "c0ffee/../../a", "", "C0FFEE0123456789", "z" * 16, "a" * 33])
+def test_names_are_no_paths(agent, code):
+    assert room(agent, code=code)[0] == 400
+    assert agent.json("home/part", b"x", copy=code, offset=0)[0] == 400
+
+
+def test_nobody_elses_home(agent, desk, clock, owner, wing, stranger):
+    room(agent)
+    agent("home/part", DATA, copy=CODE, offset=0)
+    whole(agent)
+    pk = HomeCopy.objects.get().pk
+    factories.budget(member=stranger)
+    other = Agent(desks.start(factories.workstation(stranger), clock).agent.token)
+    assert other.json(f"input/home-{pk}", method="GET")[0] == 404
+    assert other.json("home/part", b"x", copy=CODE, offset=0)[0] == 404
+    assert whole(other)[0] == 404
+    assert Agent(agent.token, "wrong").json(f"input/home-{pk}", method="GET")[0] == 401
+
+
+def test_a_job_has_no_home(clock, owner, wing):
+    factories.budget(wing, 1000)
+    work = factories.job(owner, project=wing).workload
+    work.submit(owner, clock())
+    playing.turn_all(clock)
+    agent = Agent(playing.boot(work, clock)[0].token)
+    assert room(agent)[0] == 404
+    assert agent.json("input/home-1", method="GET")[0] == 404
+
+
+def test_after_the_release_nothing_is_taken(agent, desk, clock):
+    desk.work.workstation.stop(desk.work.owner, force=True, now=clock())
+    desks.turn(clock)
+    nodes._callers.clear()
+    assert room(agent) == (410, {"message": "released"})
+
+
+def test_a_beat_leaves_signs_of_work(agent, desk, clock):
+    assert agent("beat", {"clock": 1000.0, "input_at": 990.0, "busy": 2.0, "cpu": 2.1})[0] == 200
+    directory = logs.attempt_dir(desk.work.public_id, 1)
+    assert logs.last_touched(directory, "processor") > logs.last_touched(directory, "input")
+    assert logs.last_touched(directory, "solver") is None
