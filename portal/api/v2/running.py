@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
+from django.db import connection
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import Query, Router, Schema
 from ninja.errors import HttpError
@@ -34,8 +35,8 @@ from .shapes import FolderEntry, NodeOut, Page, Snapshot, Tail, answers
 
 router = Router(tags=["running"])
 LONGEST_WAIT = 25
-PACE, ASK_AGAIN = 0.1, 1.0
-"""Seconds between two looks at the log, and at the job."""
+PACE, ASK_AGAIN = 0.1, 5.0
+"""Seconds between two looks at the log, and at the job: an ended log says so itself, without the database."""
 MOST = 4 << 20
 
 
@@ -189,6 +190,8 @@ def _wait(work: Workload, directory: Path, asked: LogAsked) -> tuple[int, bool]:
         size = logs.size(directory, asked.stream)
         if size > asked.offset or over or time.monotonic() >= deadline:
             return size, over and asked.offset + MOST >= size
+        if not connection.in_atomic_block:
+            connection.close()  # hundreds may wait; none of them keeps a connection for it
         time.sleep(PACE)
 
 

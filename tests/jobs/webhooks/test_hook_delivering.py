@@ -51,6 +51,13 @@ def test_a_status_arrives_signed_within_a_turn(job, turn, receiver, hook, waitin
     assert turn() == 0
 
 
+def test_beat_sends_its_turn():
+    from jobs import tasks
+    from portal.celery import app
+
+    assert app.conf.beat_schedule["webhooks"]["task"] == tasks.webhooks.name
+
+
 def test_a_turn_waits_for_nobody(job, receiver, hook, clock, monkeypatch):
     started = []
     monkeypatch.setattr(delivering.threading, "Thread", lambda **told: type("T", (), {"start": lambda self: started.append(told["args"])})())

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -18,14 +19,44 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from launch.conftest import ROOT, data, until, up  # noqa: E402, F401  (the fixtures of a real `up`)
 
+from jobs.webhooks.signing import EXAMPLE  # noqa: E402
+
 rescalepy = pytest.importorskip("rescalepy.client")
 PAUSE = 0.2
 """Seconds between two of a client's polls."""
 
 
+class Receiver:
+    """What webhooks bring to this machine."""
+
+    def __init__(self) -> None:
+        self.got = got = []
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                got.append(({name.lower(): value for name, value in self.headers.items()}, self.rfile.read(int(self.headers["Content-Length"]))))
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, *args):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
 @pytest.fixture
-def portal(up):  # noqa: F811
+def receiver():
+    made = Receiver()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+
+
+@pytest.fixture
+def portal(up, monkeypatch):  # noqa: F811
     """(run, address of the API, token of its admin)"""
+    monkeypatch.setenv("WEBHOOK_NETWORKS", "127.0.0.1")
     run = up()
     address = run.ready().rstrip("/") + "/api/v2/"
     made = run.manage("token", "admin", "--scope", "run")
@@ -55,7 +86,9 @@ def submitted(client, command, *files):
     return job
 
 
-def test_rescalepy_unmodified(portal, client, tmp_path):
+def test_rescalepy_unmodified(portal, client, tmp_path, receiver):
+    signed = {"Authorization": f"Token {portal[2]}"}
+    hook = requests.post(portal[1] + "webhooks/", json={"url": f"http://127.0.0.1:{receiver.server.server_address[1]}/"}, headers=signed, timeout=30).json()
     (tmp_path / "case" / "deep").mkdir(parents=True)
     (tmp_path / "case" / "deep" / "a.txt").write_bytes(b"folder\n")
     (tmp_path / "deck.inp").write_bytes(bytes(range(256)) * 40)
@@ -72,10 +105,25 @@ def test_rescalepy_unmodified(portal, client, tmp_path):
         assert (tmp_path / f"got-{name}").read_bytes() == content
     assert client.get_job_details(job)["id"] == job
     assert len(client.list_job_results(job)) == 1
+    _the_webhook_was_told(receiver, hook, job)
     _failing_and_stopped_jobs_end_the_wait(client)
     _the_nextflow_plugin(portal)
     _the_tutorial(portal)
     _our_own_client(portal, tmp_path)
+
+
+def _the_webhook_was_told(receiver, hook, job):
+    """Every status of the job in its order, each signed, each once."""
+    def told():
+        return [(headers, body) for headers, body in receiver.got if json.loads(body)["data"]["id"] == job]
+
+    until(lambda: told() and json.loads(told()[-1][1])["data"]["over"])
+    road = [json.loads(body)["data"]["headraceStatus"] for _, body in told()]
+    assert road == ["Queued", "Validating Input", "Starting Cluster", "Running Job", "Stopping Cluster", "Completed"]
+    known: dict = {}
+    exec(EXAMPLE, known)
+    assert all(known["is_genuine"](hook["secret"], headers, body) for headers, body in told())
+    assert len({headers["webhook-id"] for headers, _ in told()}) == len(road)
 
 
 def _failing_and_stopped_jobs_end_the_wait(client):
