@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator
 from django.db import models, transaction
 
+from .account import Account
 from .fields import MoneyField
 from .roles import is_admin
 
@@ -19,6 +20,11 @@ GIB = 1 << 30
 def known_backend(name: str) -> None:
     if name not in settings.BACKENDS:
         raise ValidationError(f"There is no backend {name}; known: {', '.join(settings.BACKENDS)}.")
+
+
+def _for_accounts_alone() -> list[str]:
+    """Backends on which nobody runs without a Unix account of their own."""
+    return [name for name, entry in settings.BACKENDS.items() if entry.get("OPTIONS", {}).get("accounts") == "only"]
 
 
 class Region(models.Model):
@@ -36,6 +42,8 @@ class CoretypeQuerySet(models.QuerySet["Coretype"]):
     def offered_to(self, user: Any) -> CoretypeQuerySet:
         """What is on offer to this person: open to everybody, or to one of their groups; admins get all that is active."""
         found = self.filter(active=True)
+        if (own := _for_accounts_alone()) and not Account.of(user.pk):
+            found = found.exclude(backend__in=own)
         if is_admin(user):
             return found
         return found.filter(models.Q(groups__isnull=True) | models.Q(groups__in=user.groups.all())).distinct()
@@ -95,6 +103,8 @@ class Coretype(models.Model):
 
     def refuses(self, user: Any, software: Software) -> str:
         """Why this person may not run this software here; empty if they may."""
+        if self.backend in _for_accounts_alone() and not Account.of(user.pk):
+            return f"Jobs on {self} run under their owner's own account on the cluster, and you have none there; ask an admin to map it."
         if not Coretype.objects.offered_to(user).filter(pk=self.pk).exists():
             return f"{self} is not offered to you; choose another coretype."
         if self.software.exists() and not self.software.filter(pk=software.pk).exists():

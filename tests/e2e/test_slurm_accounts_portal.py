@@ -43,11 +43,11 @@ def portal(daemons) -> Iterator[Portal]:
     made.close()
 
 
-def test_without_an_account_a_job_fails_in_words_and_nothing_is_submitted(portal, daemons):
-    work = portal.person("bert").submit("id -un", core="slurm")
-    found = work.ends()
-    assert (found["headraceStatus"], found["reason"]) == ("Failed", "node-broken")
-    assert "an admin maps accounts" in found["detail"]
+def test_without_an_account_nothing_is_offered_and_nothing_submitted(portal, daemons):
+    bert = portal.person("bert")
+    job = {"analysis": {"code": "shell"}, "command": "id -un", "hardware": {"coreType": "slurm", "coresPerSlot": 1, "walltime": 1}}
+    answer = bert.api.post("/jobs/", json={"name": "mine", "jobanalyses": [job]})
+    assert answer.status_code == 400 and "ask an admin to map it" in answer.text
     assert daemons.ask("squeue", "-h", "-t", "all", "-o", "%j").split() == []
 
 

@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 
+import factories
 import pytest
 from django.conf import settings as live
 from django.utils import timezone
@@ -171,3 +172,13 @@ def test_an_account_is_taken_away(boss, owner, slurm):
 
 def test_graphics_are_told_in_words():
     assert [proposing.gpu_of(gres) for gres in ("gpu:a100:4", "gpu:2", "tmpdisk:100", "")] == ["4 x a100", "2 x GPU", "", ""]
+
+
+def test_where_only_accounts_count_nothing_is_offered_without_one(settings, owner, admin, slurm):
+    settings.BACKENDS = settings.BACKENDS | {"slurm": settings.BACKENDS["slurm"] | {"OPTIONS": {"accounts": "only"}}}
+    kind, shell = factories.coretype(backend="slurm", name="Main"), factories.software().software
+    for user in (owner, admin):
+        assert kind not in Coretype.objects.offered_to(user)
+        assert "ask an admin to map it" in kind.refuses(user, shell)
+        Account.objects.create(user=user, name="anna")
+        assert kind in Coretype.objects.offered_to(user) and kind.refuses(user, shell) == ""
