@@ -1,4 +1,4 @@
-"""The hardware catalogue as YAML, out and in, and what a coretype's options must look like to its backend.
+"""The catalogue of hardware and kinds of workstations as YAML, out and in, and what a coretype's options must look like to its backend.
 
 One idea: a file is taken as a whole or not at all. Everything in it is checked first, each fault is named with its place,
 and what is not in it stays as it is.
@@ -14,11 +14,12 @@ import yaml
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from . import backends
+from . import backends, station_kinds
 from .models import Coretype, Region, Software, micros
 
 LARGEST = 1 << 20
 """Bytes of a file that is read."""
+PARTS = ("regions", "coretypes", "workstations")
 SHORT, LONG = (1 << 31) - 1, (1 << 63) - 1
 """The largest numbers that the database holds."""
 TEXT = ("name", "backend", "processor", "gpu")
@@ -36,10 +37,11 @@ class Faults(ValueError):
 
 
 def written() -> str:
-    """Regions and coretypes, in the form that `read` takes. Groups of people belong to the installation and stay out."""
+    """Regions, coretypes and kinds of workstations, in the form that `read` takes. Groups of people stay out: they are the installation's."""
     regions = [{"code": region.code, "name": region.name} for region in Region.objects.all()]
     kinds = Coretype.objects.select_related("region").prefetch_related("software")
-    return yaml.safe_dump({"regions": regions, "coretypes": [_entry(kind) for kind in kinds]}, sort_keys=False, allow_unicode=True)
+    known = {"regions": regions, "coretypes": [_entry(kind) for kind in kinds], "workstations": station_kinds.written()}
+    return yaml.safe_dump(known, sort_keys=False, allow_unicode=True)
 
 
 def read(text: str, by: Any) -> dict[str, list[str]]:
@@ -52,6 +54,8 @@ def read(text: str, by: Any) -> dict[str, list[str]]:
             faults += _region(entry, f"region {place}")
         for place, entry in enumerate(wanted["coretypes"], 1):
             faults += _coretype(entry, f"coretype {place}", by, done)
+        for place, entry in enumerate(wanted["workstations"], 1):
+            faults += station_kinds.taken(entry, f"workstation {place}", done)
         if faults:
             raise Faults(faults)
     return done
@@ -82,11 +86,11 @@ def _parsed(text: str) -> dict[str, list[Any]]:
         found = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError) as error:
         raise Faults([f"This is no YAML: {' '.join(str(error).split())[:300]}"]) from error
-    if not isinstance(found, dict) or not set(found) <= {"regions", "coretypes"}:
-        raise Faults(["A catalogue has `regions` and `coretypes`, nothing else."])
-    lists = {name: found.get(name) or [] for name in ("regions", "coretypes")}
+    if not isinstance(found, dict) or not set(found) <= set(PARTS):
+        raise Faults(["A catalogue has `regions`, `coretypes` and `workstations`, nothing else."])
+    lists = {name: found.get(name) or [] for name in PARTS}
     if not all(isinstance(value, list) and all(isinstance(one, dict) for one in value) for value in lists.values()):
-        raise Faults(["`regions` and `coretypes` are lists of entries."])
+        raise Faults(["`regions`, `coretypes` and `workstations` are lists of entries."])
     return lists
 
 

@@ -105,3 +105,10 @@ def test_a_folder_that_is_not_there_stays_not_there(tmp_path):
     assert done.returncode == 1
     assert json.loads(done.stdout)["healthy"] is False
     assert not (tmp_path / "none").exists()
+
+
+def test_workstations_are_counted_by_their_statuses(running):
+    swept()
+    for status in (lifecycle.ACTIVE, lifecycle.SUSPENDED, lifecycle.SUSPENDED):
+        factories.workstation(status=status)
+    assert standing(timezone.now(), running).workloads == {"active": 1, "suspended": 2}
