@@ -159,6 +159,9 @@ class Terminal:
     def _welcome(self) -> None:
         with contextlib.suppress(OSError):
             connection, _ = self._listener.accept()
+            if not _is_the_agents(connection):
+                connection.close()
+                return
             self._viewers[connection.fileno()] = Viewer(connection, screen(bytes(self._screen)))
             self._repaint()
 
@@ -260,6 +263,16 @@ class Terminal:
         while _living() and time.monotonic() < until:
             time.sleep(0.02)
         return 0
+
+
+def _is_the_agents(connection: socket.socket) -> bool:
+    """Where sessions share the agent's user (Landlock) a socket's mode keeps nobody out: the other end must be the reporter, a
+    child of our holder as we are. A process outside of a namespace of our own has no number here: its wall is another one."""
+    pid, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
+    if pid == 0 or uid != os.getuid():
+        return True
+    peer = tree.look(pid)
+    return peer is not None and peer.parent == os.getppid()
 
 
 def _living() -> List[tree.Process]:

@@ -1,6 +1,5 @@
 """Homes as archives: everything comes back as it was, whatever it is called; nothing hostile gets out of its folder."""
 
-import contextlib
 import hashlib
 import io
 import os
@@ -9,6 +8,7 @@ import socket
 import stat
 import subprocess
 import tarfile
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -110,12 +110,11 @@ def test_everything_comes_back_as_it_was(config, tmp_path):
 @as_root
 def test_everything_comes_back_to_another_user(config, tmp_path):
     fill(tmp_path / "one" / "work")
-    for path in (tmp_path, *tmp_path.parents):
-        with contextlib.suppress(OSError):
-            path.chmod(path.stat().st_mode | 0o011)
-    two = restored(saved(config)[0], tmp_path, run_as={"uid": UID, "gid": UID})
-    assert looked(two.workdir) == looked(config.workdir)
-    assert {os.lstat(os.path.join(above, name)).st_uid for above, folders, files in os.walk(two.workdir) for name in folders + files} == {UID}
+    with tempfile.TemporaryDirectory(prefix="headrace-home-") as open_to_all:
+        os.chmod(open_to_all, 0o711)
+        two = restored(saved(config)[0], Path(open_to_all), run_as={"uid": UID, "gid": UID})
+        assert looked(two.workdir) == looked(config.workdir)
+        assert {os.lstat(os.path.join(above, name)).st_uid for above, folders, files in os.walk(two.workdir) for name in folders + files} == {UID}
 
 
 def test_other_programs_read_the_archive(config, tmp_path):

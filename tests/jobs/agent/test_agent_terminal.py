@@ -1,5 +1,6 @@
 """A terminal through the relay, end to end: real agent, real shell, real websocket."""
 
+import socket
 import struct
 
 import pytest
@@ -93,3 +94,13 @@ def test_a_screen_begins_with_a_line_and_asks_nothing():
     assert screen(b"long line" * SCREEN + b"\nend").endswith(b"long line\nend")
     assert len(screen(b"long line" * SCREEN + b"\nend")) == SCREEN
     assert screen(b"short") == b"short"
+
+
+def test_another_process_of_the_same_user_is_not_let_in(agent, portal, until):
+    stream = opened(agent, portal, until)
+    stream.write(typed(b"echo mine-$((1+1))\n"))
+    stream.until(b"mine-2")
+    with socket.socket(socket.AF_UNIX) as stranger:
+        stranger.settimeout(10)
+        stranger.connect(str(agent.base / "tmp" / "session" / "terminal.sock"))
+        assert stranger.recv(100) == b""
