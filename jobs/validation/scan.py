@@ -34,6 +34,7 @@ class Scanner:
         end = self.buffer.find(b"\n", self.at)
         while end < 0 and not self.ended:
             if len(self.buffer) - self.at > 4 * _BLOCK:
+                self.zeros = self.zeros or self.buffer[self.at :].isspace()
                 self.cut = self.ended = self.too_long = True
                 self.buffer, self.at = b"", 0
                 return None
