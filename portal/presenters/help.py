@@ -49,19 +49,19 @@ class CodeHelp:
 
 WAITS = {
     lifecycle.QUEUED: "A free place: enough cores of its coretype, and a budget that can pay the first hour. The page names the one "
-                      "thing that holds, since when, and who is ahead in line.",
+    "thing that holds, since when, and who is ahead in line.",
     lifecycle.VALIDATING: "The checks: whether every file that the command names is there, whether archives open, whether the shell "
-                          "can read the command, whether decks of known solvers make sense.",
+    "can read the command, whether decks of known solvers make sense.",
     lifecycle.STARTING: "The backend, until every node is up, and the inputs, until each has arrived with its checksum. Billing "
-                        "starts with the first node that is up.",
+    "starts with the first node that is up.",
     lifecycle.RUNNING: "Nothing but the command. See its output as it is written, and processor, memory and disk under Health.",
     lifecycle.STOPPING: "The files of the job folder, until each is saved with its checksum, and the backend, until it says that "
-                        "nothing is left. Billing ends there.",
+    "nothing is left. Billing ends there.",
 }
 FAILS = {
     lifecycle.QUEUED: "The coretype is no longer offered, more is asked for than there will ever be, or the budget was closed.",
     lifecycle.VALIDATING: "A file is missing or has another name, the command has a syntax error, an archive is broken, or a deck "
-                          "has errors.",
+    "has errors.",
     lifecycle.STARTING: "A node or its image is broken, a node can't reach the portal, or an input could not be brought there.",
     lifecycle.RUNNING: "The command ended with an error or by a signal, ran out of memory or of walltime, or a node was lost.",
     lifecycle.STOPPING: "The storage is full or can't be reached, or a file changed while it was copied.",
@@ -87,9 +87,14 @@ VERDICT_WORDS = {
 
 def page() -> dict[str, Any]:
     return {
-        "stages": [stage(row) for row in lifecycle.JOB.stages()], "statuses": [status(row) for row in lifecycle.JOB.values()],
+        "stages": [stage(row) for row in lifecycle.JOB.stages()],
+        "statuses": [status(row) for row in lifecycle.JOB.values()],
         "outcomes": [(outcome, [one for one in lifecycle.ENDINGS.values() if one.outcome == outcome]) for outcome in Outcome],
-        "codes": codes(), "verdicts": [(VERDICTS[label], VERDICT_WORDS[label]) for label in Label], "labels": _labels(),
+        "desk": [desk_status(row) for row in lifecycle.WORKSTATION.values()],
+        "suspensions": list(lifecycle.SUSPENSIONS.items()),
+        "codes": codes(),
+        "verdicts": [(VERDICTS[label], VERDICT_WORDS[label]) for label in Label],
+        "labels": _labels(),
     }
 
 
@@ -100,6 +105,11 @@ def stage(row: Status) -> StageHelp:
 
 def status(row: Status) -> StatusHelp:
     return StatusHelp(row, [lifecycle.JOB[code] for code in row.next], words.duration(row.limit))
+
+
+def desk_status(row: Status) -> StatusHelp:
+    """A status of workstations."""
+    return StatusHelp(row, [lifecycle.WORKSTATION[code] for code in row.next], words.duration(row.limit))
 
 
 def codes() -> list[CodeHelp]:

@@ -15,10 +15,11 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from jobs import hardware
-from jobs.models import AuditEntry, Limit, Stray
+from jobs.models import AuditEntry, Limit, Stray, WorkstationKind
 from jobs.models.roles import is_admin, sees_all
 from portal.presenters import hardware as shown
 from portal.presenters import installed
+from portal.presenters.workstations.asking import rules
 
 from .access import address
 from .asking import ask
@@ -35,6 +36,7 @@ def page(request: HttpRequest) -> HttpResponse:
     context |= {"about": hardware.about(), "strays": hardware.strays() if admin else []}
     context |= {"shelves": (shelves := installed.shelves()), "waits": installed.waits(shelves)}
     context["limits"] = Limit.objects.concerning(request.user)
+    context["kinds"] = [(kind, rules(kind)) for kind in WorkstationKind.objects.all()] if admin else []
     return render(request, "hardware/hardware.html", context)
 
 

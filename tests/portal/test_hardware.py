@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from jobs import backends, gauging, hardware, lifecycle
-from jobs.models import AuditEntry, Cluster, Stray, Turn, Workload
+from jobs.models import AuditEntry, Cluster, Stray, Turn, Workload, WorkstationKind
 
 pytestmark = pytest.mark.django_db
 
@@ -186,3 +186,13 @@ def test_marks_say_in_words_what_they_show(client, owner):
     found, = hardware.kinds()
     assert found.coretype == kind
     assert f'aria-label="Here, cores: {found.total} free"' in see(client, owner)
+
+
+@pytest.mark.parametrize(("who", "seen"), [("admin", True), ("owner", False)])
+def test_kinds_of_workstations_with_their_rules_are_the_admins_to_see(client, request, who, seen):
+    WorkstationKind.objects.create(code="desk", name="Linux desktop", session="desktop", idle_after=1800, suspended_days=30)
+    client.force_login(request.getfixturevalue(who))
+    page = client.get("/hardware/").content.decode()
+    assert ("Kinds of workstations" in page) is seen
+    assert ("after 30 min without work" in page) is seen
+    assert ("for 30 days" in page) is seen

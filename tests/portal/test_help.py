@@ -67,3 +67,11 @@ def test_code_in_advice_is_marked_and_nothing_else_is():
 
 def test_help_is_for_people_who_are_signed_in(client):
     assert client.get("/help/").url == "/signin/?next=/help/"
+
+
+def test_every_status_of_a_workstation_has_its_entry(page):
+    for code, row in lifecycle.WORKSTATION.items():
+        assert f'id="desk-{code}"' in page
+        assert row.about in page
+    for sentence in lifecycle.SUSPENSIONS.values():
+        assert sentence in page or sentence == lifecycle.SUSPENSIONS["wish"]

@@ -44,6 +44,10 @@ LOOKS = {  # name of the view: what each of ROLES gets
     "job-settings": (200, 200, 200, 200, 404, 302),
     "job-stop": (403, 200, 200, 403, 404, 302),
     "job-extend": (403, 200, 200, 403, 404, 302),
+    "workstation": (200, 200, 200, 200, 404, 302),
+    "workstation-settings": (200, 200, 200, 200, 404, 302),
+    "workstation-stop": (403, 200, 200, 403, 404, 302),
+    "workstation-open": (403, 403, 403, 403, 404, 302),
 }
 CHANGES = {
     "budget-edit": (403, 422, 422, 403, 404, 302),
@@ -66,6 +70,9 @@ CHANGES = {
     "job-offer": (403, 302, 302, 403, 404, 302),
     "job-stop": (403, 302, 302, 403, 404, 302),
     "job-archive": (403, 302, 302, 403, 404, 302),
+    "workstation-suspend": (403, 302, 302, 403, 404, 302),
+    "workstation-keep": (403, 302, 302, 403, 404, 302),
+    "workstation-share": (403, 200, 200, 403, 404, 302),
     "audit": (405, 405, 405, 405, 405, 302),
 }
 
@@ -79,6 +86,7 @@ def world(owner, member, stranger, admin, wing, clock, cloud):
     budget = factories.budget(wing, 100)
     work = factories.job(owner, project=wing, coretype=kind).workload
     work.submit(owner, clock())
+    desk = factories.workstation(owner, project=wing, coretype=kind, status="active").workload
     playing.turn_all(clock, ("queued",))
     limit = Limit.objects.create(most_jobs=100)
     pages = {
@@ -97,6 +105,8 @@ def world(owner, member, stranger, admin, wing, clock, cloud):
     def address(name):
         if name.startswith("budget-") and name not in ("budget-new", "budget-unpaid"):
             return reverse(name, args=[budget.pk])
+        if name.startswith("workstation"):
+            return reverse(name, args=[desk.public_id])
         return reverse(name, args=[work.public_id] if name.startswith("job") else pages.get(name, []))
 
     return people, address
@@ -121,8 +131,17 @@ def test_who_may_change(client, world, role):
     assert found == {name: row[at] for name, row in CHANGES.items()}
     if role in ("member", "auditor", "stranger", "anonymous"):
         assert not AuditEntry.objects.exists()
-        assert Workload.objects.get().wish == "run"
+        assert set(Workload.objects.values_list("wish", flat=True)) == {"run"}
         assert Budget.objects.get().version == Coretype.objects.get().version == 1
+
+
+def test_an_auditor_sees_how_a_workstation_stands_and_never_its_session(client, world):
+    people, address = world
+    client.force_login(people["auditor"])
+    page = client.get(address("workstation")).content.decode()
+    assert "What it costs" in page
+    assert "data-socket" not in page
+    assert "/suspend/" not in page.split('id="main"')[1]
 
 
 def test_an_auditor_sees_every_job_and_project_and_can_do_nothing_with_them(client, world):
