@@ -37,7 +37,7 @@ class Faults(ValueError):
 
 
 def written() -> str:
-    """Regions, coretypes and kinds of workstations, in the form that `read` takes. Groups of people stay out: they are the installation's."""
+    """Regions, coretypes and kinds of workstations, in the form that `read` takes. Groups of people are the installation's."""
     regions = [{"code": region.code, "name": region.name} for region in Region.objects.all()]
     kinds = Coretype.objects.select_related("region").prefetch_related("software")
     known = {"regions": regions, "coretypes": [_entry(kind) for kind in kinds], "workstations": station_kinds.written()}

@@ -42,7 +42,9 @@ def sweep(now: datetime | None = None) -> int:
 
 def due_queues(now: datetime) -> list[str]:
     """Stages with due rows, in the order in which they free capacity for one another."""
-    due = set(Workload.objects.filter(status__in=list(engine.STAGES), due__lte=now).values_list("status", flat=True).distinct())
+    active = [code for code in engine.STAGES if code in lifecycle.ACTIVE_CODES]  # for these alone there is an index by `due`
+    due = set(Workload.objects.filter(status__in=active, due__lte=now).values_list("status", flat=True).distinct())
+    due |= set(Workload.objects.filter(status=lifecycle.SUSPENDED, due__lte=now).values_list("status", flat=True)[:1])
     return [code for code in reversed(engine.STAGES) if code in due]
 
 

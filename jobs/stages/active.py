@@ -15,6 +15,10 @@ from .base import Facts, Step, end, give_up, stopped_reason, suspend, wait
 from .running import EARLY, OVERDUE, silence, why_it_vanished
 from .warning import warn_of_end, warn_of_idleness
 
+SLOW = 20e6
+"""Bytes a second with which a home is saved at the least."""
+MOST_SAVING = 1200.0
+"""Seconds; a hold reaches half an hour ahead."""
 UNSAVED_PAUSE = timedelta(minutes=15)
 """After a home could not be saved, rules leave the session alone for so long; people may try at once."""
 
@@ -62,7 +66,7 @@ def _never_there(facts: Facts, words: str) -> tuple[str, str]:
 def _limits(facts: Facts, now: datetime) -> Step | None:
     cluster = facts.cluster
     assert cluster is not None
-    if cluster.paid_until and now > cluster.paid_until - timedelta(seconds=EARLY):
+    if cluster.paid_until and now > cluster.paid_until - _saving_time(facts):
         return suspend(facts, "budget-used-up", "A strict budget could not pay for more time.")
     if cluster.walltime_until and now > cluster.walltime_until + timedelta(seconds=OVERDUE):
         return suspend(facts, "walltime")
@@ -70,6 +74,12 @@ def _limits(facts: Facts, now: datetime) -> Step | None:
     if silent is not None and silent > facts.silent_limit:
         return give_up(facts, "node-lost", f"Its node has not been heard for {silent / 60:.0f} minutes.")
     return None
+
+
+def _saving_time(facts: Facts) -> timedelta:
+    """What saving may take, by the size of the last copy: it is to be paid too."""
+    size = facts.home.size if facts.home else 0
+    return timedelta(seconds=min(MOST_SAVING, EARLY + size / SLOW))
 
 
 def _rules(facts: Facts, now: datetime) -> Step | None:
