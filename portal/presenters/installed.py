@@ -27,7 +27,7 @@ def waits(shelves: Iterable[Shelf]) -> bool:
 
 def shelves() -> list[Shelf]:
     """The coretypes on offer that somebody looked at, or wants looked at."""
-    rows = Installed.objects.filter(coretype__active=True, version__software__active=True)
+    rows = Installed.objects.filter(coretype__active=True, version__software__active=True).exclude(version__software__code="shell")
     ordered = rows.select_related("version__software").order_by("coretype", "version__software__order", "version__software__name")
     known = {pk: list(some) for pk, some in groupby(ordered, key=lambda row: row.coretype_id)}
     looks = {look.coretype_id: look for look in Look.objects.filter(coretype__active=True)}
