@@ -34,12 +34,12 @@ def glimpsed(request: HttpRequest, public_id: str) -> Workload:
 
 def visible(request: HttpRequest, public_id: str) -> Workload:
     """The job with this id, whole. Raises Http404."""
-    return _one(request, Workload.objects.select_related(*RELATED), public_id)
+    return _one(request, Workload.objects.select_related(*RELATED).prefetch_related("clusters"), public_id)
 
 
 def changeable(request: HttpRequest, public_id: str) -> Workload:
     """A job that the caller may stop, change and delete. Raises Http404 or HttpError(403)."""
-    work = visible(request, public_id)
+    work = _one(request, Workload.objects.select_related(*RELATED), public_id)
     if not work.may_change(request.user):
         raise HttpError(403, "Only its owner, a lead of its project or an admin may do that.")
     return work

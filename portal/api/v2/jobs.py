@@ -90,7 +90,7 @@ def create(request: HttpRequest, payload: JobIn) -> Status:
         return made[0].public_id
 
     public_id = once(request, "create", deed)
-    return Status(201, whole(statuses.has_no_cluster(made[0]) if made else visible(request, public_id), request))
+    return Status(201, whole(making.just_made(made[0]) if made else visible(request, public_id), request))
 
 
 @router.get("/jobs/{job_id}/", response=answers(JobOut, 404), summary="One job, whole")

@@ -33,9 +33,17 @@ def make(user: Any, asked: JobIn) -> Workload:
     shapes = shapes_of(analysis.hardware, values, user, job["software"].software, economy)
     with transaction.atomic(savepoint=False):
         work = Workload.objects.create(owner=user, economy=economy, **values)
-        work.accept(shapes)
+        if len(shapes) > 1:
+            work.accept(shapes)
         made = Job.objects.create(workload=work, description=asked.description or "", **job)
         JobInput.objects.bulk_create([JobInput(job=made, order=order, **use) for order, use in enumerate(uses)])
+    return work
+
+
+def just_made(work: Workload) -> Workload:
+    """The same draft, of which is known without asking that it has no cluster and no tag yet."""
+    work._prefetched_objects_cache = {"clusters": work.clusters.none()}  # type: ignore[attr-defined]
+    work.job._prefetched_objects_cache = {"tags": work.job.tags.none()}
     return work
 
 

@@ -40,7 +40,7 @@ def page(request: HttpRequest, asked: Paging, rows: QuerySet[Any], show: Callabl
         earlier, later = bool(asked.after or asked.page > 1), len(found) > asked.size
         found = found[: asked.size]
     return {
-        "count": count_of(rows),
+        "count": count_of(rows) if earlier or later else len(found),
         "next": _address(request, after=found[-1].pk) if later and found else None,
         "previous": _address(request, before=found[0].pk) if earlier and found else None,
         "results": [show(row) for row in found],

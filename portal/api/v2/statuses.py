@@ -136,12 +136,6 @@ def clusters_of(work: Workload) -> list[Cluster]:
     return known["known_clusters"]
 
 
-def has_no_cluster(work: Workload) -> Workload:
-    """The same workload, which was just made: nobody need ask."""
-    work.__dict__["known_clusters"] = []
-    return work
-
-
 def of_clusters(work: Workload) -> list[dict[str, Any]]:
     """How the clusters of all attempts stood, newest first; never empty."""
     found = [entry for cluster in clusters_of(work) for entry in _of_cluster(cluster)]

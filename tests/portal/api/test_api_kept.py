@@ -46,7 +46,7 @@ def test_create_and_submit_in_few_queries(me, wanted):
         assert me.post(f"jobs/{job}/submit/").status_code == 200
     assert Workload.objects.get(public_id=job).status == lifecycle.QUEUED
     told = [one["sql"].split()[0] for one in asked]
-    assert len([word for word in told if word in ("SELECT", "INSERT", "UPDATE", "DELETE")]) <= 24
+    assert len([word for word in told if word in ("SELECT", "INSERT", "UPDATE", "DELETE")]) <= 20
 
 
 def test_the_least_recently_asked_for_is_dropped():
