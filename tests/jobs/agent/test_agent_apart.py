@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -115,8 +116,9 @@ def as_user(uid, line):
 
 
 @installed
+@pytest.mark.parametrize("kind", ["desktop", "terminal"])
 @pytest.mark.skipif(not shutil.which("bwrap"), reason="needs bubblewrap")
-def test_a_desktop_behind_bubblewrap(portals, agents, tmp_path, until):
+def test_a_session_behind_bubblewrap(kind, portals, agents, tmp_path, until):
     from jobs.backends.local_sandbox import Bubblewrap
 
     base = tmp_path / "n40"
@@ -125,10 +127,15 @@ def test_a_desktop_behind_bubblewrap(portals, agents, tmp_path, until):
     (base / "tmp").mkdir()
     if subprocess.run([*wrap, "true"], capture_output=True, check=False).returncode:
         pytest.skip("this kernel lets bubblewrap make no namespaces")
-    agent = agents(portals(kind="desktop"), 40, run_as=None, wrap=wrap, sandbox="bwrap")
+    agent = agents(portals(kind=kind), 40, run_as=None, wrap=wrap, sandbox="bwrap")
     agent.start()
     until(lambda: agent.portal.last("ready") or agent.portal.last("exit"))
-    assert Viewer(until(lambda: agent.portal.relay).open("desktop")).width == 1280
+    stream = until(lambda: agent.portal.relay).open(kind)
+    if kind == "desktop":
+        assert Viewer(stream).width == 1280
+    else:
+        stream.write(struct.pack(">BI", 0, 13) + b"echo x$((1))\n")
+        stream.until(b"x1")
     agent.portal.order(wish="suspend")
     assert agent.finished()["why"] == "wish"
     assert agent.portal.wholes
