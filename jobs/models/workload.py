@@ -48,7 +48,7 @@ class WorkloadQuerySet(models.QuerySet["Workload"]):
         if found is None:
             return self.filter(Q(name__icontains=text) | Q(public_id__iexact=text))
         found += Workload.objects.filter(public_id=text).values_list("pk", flat=True)
-        return self.filter(pk__in=found)
+        return self.filter(pk__any_of=found)
 
     def active(self) -> WorkloadQuerySet:
         return self.filter(status__in=lifecycle.ACTIVE_CODES)

@@ -44,7 +44,7 @@ def charges(count: int) -> tuple[int, object]:
     from django.db import connection
     from django.utils import timezone
 
-    from jobs.models import Charge
+    from jobs.models import Charge, Spend
 
     known = million.world(1000)
     budget, now = factories.budget(None, 10**9, name="Everybody"), timezone.now()
@@ -55,6 +55,7 @@ def charges(count: int) -> tuple[int, object]:
     columns |= {"coretype_id": million.one_of("k", million.KINDS), "software": f"'Program ' || {million.draw(million.PROGRAMS, 'software')}"}
     begun = time.perf_counter()
     million.multiply(first, count, keep=True, made=at, start=at, end=at, **{name: sql.format(**pick) for name, sql in columns.items()})
+    Spend.objects.all().delete()
     importlib.import_module("jobs.migrations.0013_spend_by_day").add_up(apps, None)
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE jobs_charge, jobs_spend")
