@@ -21,9 +21,17 @@ INTERRUPTED = (lifecycle.STARTING, lifecycle.RUNNING)
 """Where economy work may be interrupted; one that is being validated is past in a moment."""
 
 
+SELDOM = (
+    *("flagged", "latest_start", "outcome", "reason", "failed_stage", "detail", "again", "submit_key", "archived", "leased_until", "ended"),
+    *("wished_at", "wished_by", "due", "since", "restarts", "tries"),
+)
+"""Columns that the queue seldom looks at: fetched for the one that needs them, not for ten thousand that do not."""
+
+
 def waiting_line(limit: int = 10_000) -> list[Workload]:
     """The queue, in order. Who has choices of hardware asks for the first of them."""
-    rows = list(Workload.objects.filter(status=lifecycle.QUEUED).order_by("-priority", "economy", "submitted", "pk")[:limit])
+    waiting = Workload.objects.filter(status=lifecycle.QUEUED).order_by("-priority", "economy", "submitted", "pk")
+    rows = list(waiting.defer(*SELDOM)[:limit])
     if not rows:
         return rows
     kinds = Coretype.objects.in_bulk()
