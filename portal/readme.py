@@ -19,7 +19,7 @@ PLACE = re.compile(r"(<!-- table: (?P<name>[\w-]+) -->\n)(?P<table>.*?)(<!-- end
 def tables() -> dict[str, str]:
     """Markdown by the name of its place."""
     kinds = {kind: statuses(table) for kind, table in lifecycle.TABLES.items()}
-    return {**kinds, "endings": endings()}
+    return {**kinds, "endings": endings(), "suspensions": markdown(("reason", "in words"), lifecycle.SUSPENSIONS.items())}
 
 
 def statuses(table: lifecycle.Lifecycle) -> str:
