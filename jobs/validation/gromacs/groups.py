@@ -31,9 +31,9 @@ def check(inputs: Inputs, mdp: Mdp, index: str | None, has_index: bool, top: Top
         and coupled.text
         and coupled.text.lower() not in {n.lower() for n in (*top.molecule_types, "system")}
     ):
-        near = difflib.get_close_matches(coupled.text, list(top.molecule_types), 1, 0.5)
+        alike = difflib.get_close_matches(coupled.text, list(top.molecule_types), 1, 0.5)
         yield error(f"{mdp.name} line {coupled.line}: {coupled.name} {coupled.text} is no molecule of the topology.", file=mdp.name,
-                    line=coupled.line, thing=coupled.text, remedy=f"The nearest is {near[0]}." if near else "Correct the name.")  # fmt: skip
+                    line=coupled.line, thing=coupled.text, remedy=f"The nearest is {alike[0]}." if alike else "Correct the name.")  # fmt: skip
     for key in _NAMED:
         value = mdp.values.get(key)
         for name in value.text.split() if value else ():
@@ -54,9 +54,9 @@ def _unknown(inputs: Inputs, name: str, index: str | None, has_index: bool, top:
     if top and top.complete and top.residues and name.lower() in _PROTEIN and not {r.lower() for r in top.residues} & _AMINO:
         return "does not exist, as there is no protein in the topology", "System"
     if top and top.complete and top.residues and name.lower() not in _DEFAULT | _PROTEIN:
-        names = {"System", *top.residues, *top.molecule_types}
-        if name.lower() not in {each.lower() for each in names}:
-            near = difflib.get_close_matches(name, sorted(names), 1, 0.5)
+        there = {"System", *top.residues, *top.molecule_types}
+        if name.lower() not in {each.lower() for each in there}:
+            near = difflib.get_close_matches(name, sorted(there), 1, 0.5)
             return "is neither a default group nor a molecule or residue, and there is no index file (-n)", near[0] if near else None
     return None
 

@@ -47,7 +47,7 @@ TYPES = frozenset(
 _NEEDS = {
     "fixedValue": "value", "fixedGradient": "gradient", "inletOutlet": "inletValue", "outletInlet": "outletValue", "mixed": "refValue",
     "uniformFixedValue": "uniformValue", "uniformInletOutlet": "uniformInletValue", "surfaceNormalFixedValue": "refValue",
-    "fixedMean": "meanValue", "totalPressure": "p0", "movingWallVelocity": "value", "freestream": "freestreamValue",
+    "fixedMean": "meanValue", "totalPressure": "p0", "freestream": "freestreamValue",
 }  # fmt: skip
 
 

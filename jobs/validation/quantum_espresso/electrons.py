@@ -33,7 +33,13 @@ def _filling(deck: Deck) -> Iterator[Finding]:
         yield error(f"{deck.name} line {occupations.line}: occupations='smearing' has no degauss.", file=deck.name, line=occupations.line,
                     thing="degauss", remedy="Add for instance degauss=0.01.")  # fmt: skip
     told = [name for name in ("starting_magnetization", "tot_magnetization") if deck.value("system", name)]
-    if spins and spins.number == 2 and not told and (deck.string("control", "calculation") or "scf") not in ("nscf", "bands"):
+    if (
+        spins
+        and spins.number == 2
+        and not told
+        and kind in ("fixed", "smearing")
+        and (deck.string("control", "calculation") or "scf") not in ("nscf", "bands")
+    ):
         needed = "starting_magnetization" if kind != "fixed" else "tot_magnetization"
         yield error(f"{deck.name} line {spins.line}: nspin=2 has no {needed}.", file=deck.name, line=spins.line, thing=needed,
                     remedy=f"Add for instance {needed}{'(1)=0.3' if kind != 'fixed' else '=0'}.")  # fmt: skip
