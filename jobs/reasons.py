@@ -110,7 +110,8 @@ SUSPENSIONS: Mapping[str, str] = {
     **{
         code: ENDINGS[code].sentence
         for code in (
-            "node-lost", "budget-used-up", "cancelled-outside", "never-starts", "not-up", "node-broken", "staging-failed", "no-capacity",
+            "node-lost", "out-of-memory", "budget-used-up", "cancelled-outside", "never-starts", "not-up", "node-broken", "staging-failed",
+            "no-capacity",
         )
     },
 }  # fmt: skip

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from jobs import lifecycle, refusing
+from jobs.backends.base import CAUSES
 from jobs.lifecycle import Wish
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -47,3 +48,8 @@ def test_keep_within_its_limit(hours, words):
     answer = refusing.keep("active", until, NOW, timedelta(days=1))
     assert words in answer and bool(words) == bool(answer)
     assert refusing.keep("suspended", until, NOW, timedelta(days=1)) != ""
+
+
+def test_whatever_takes_a_cluster_away_is_a_reason_to_suspend():
+    assert set(CAUSES.values()) <= set(lifecycle.SUSPENSIONS)
+    assert all(len(code) <= 24 for code in lifecycle.SUSPENSIONS)
