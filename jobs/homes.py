@@ -219,7 +219,11 @@ def _moved(part: Path, key: str) -> str:
             key = default_storage.save(key, File(file))
         part.unlink()
         return key
-    os.replace(part, target)
+    try:
+        os.replace(part, target)
+    except FileNotFoundError:
+        if not target.exists():  # else the same report came twice, and the other one was through first
+            raise
     return key
 
 

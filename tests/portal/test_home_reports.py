@@ -104,6 +104,24 @@ def test_a_crash_between_the_bytes_and_the_row(agent, desk, monkeypatch):
     assert desk.work.workstation.home.size == len(DATA)
 
 
+def test_the_same_report_twice_at_a_time(agent, desk, monkeypatch):
+    """The agent did not wait for the answer: the second one finds the bytes moved and the row not written yet."""
+    room(agent)
+    agent("home/part", DATA, copy=CODE, offset=0)
+    move, answers = homes._moved, []
+
+    def late(part, key):
+        monkeypatch.setattr(homes, "_moved", move)
+        answers.append(whole(agent))
+        return move(part, key)
+
+    monkeypatch.setattr(homes, "_moved", late)
+    monkeypatch.setattr(homes.fcntl, "flock", lambda *args: None)  # both hold the same process's lock here
+    answers.append(whole(agent))
+    assert answers == [(200, {"ok": True})] * 2
+    assert desk.work.workstation.home.size == len(DATA)
+
+
 def test_no_room_is_said_with_figures(agent, monkeypatch):
     status, answer = room(agent, size=21 << 30)
     assert (status, answer["ok"]) == (200, False)
