@@ -12,7 +12,8 @@ VERSION = b"RFB 003.008\n"
 SET_PIXEL_FORMAT, SET_ENCODINGS, UPDATE_REQUEST, KEY, POINTER, CUT_TEXT = 0, 2, 3, 4, 5, 6
 CONTINUOUS_UPDATES, FENCE, POWER, DESKTOP_SIZE, QEMU = 150, 248, 250, 251, 255
 LOOKING = frozenset({SET_PIXEL_FORMAT, SET_ENCODINGS, UPDATE_REQUEST, CONTINUOUS_UPDATES, FENCE})
-INPUT = frozenset({KEY, POINTER, CUT_TEXT, QEMU})
+INPUT = frozenset({KEY, POINTER, QEMU})
+"""What a person does. Text for the clipboard is none: viewers speak of it by themselves whenever they connect."""
 EXTENDED_BUTTONS = -316
 """An encoding that makes pointer messages one byte longer; not let through, so that their length is sure."""
 LONGEST = 16 << 20

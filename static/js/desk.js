@@ -138,7 +138,9 @@ class Desk {
   turned() {
     const button = this.root.querySelector("[data-do='full']");
     const full = document.fullscreenElement === this.root;
-    button.lastChild.textContent = full ? "Leave full screen" : "Full screen";
+    const words = full ? "Leave full screen" : "Full screen";
+    button.setAttribute("aria-label", words);
+    button.lastElementChild.textContent = words;
     if (full) this.shown?.focus();
   }
 

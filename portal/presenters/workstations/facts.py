@@ -39,7 +39,7 @@ class WorkstationFacts(Facts):
     @cached_property
     def copies(self) -> list[HomeCopy]:
         """Whole copies of its home, newest first."""
-        return list(self.station.copies.filter(whole__isnull=False).order_by("-pk"))
+        return [copy for copy in self.station.copies.all() if copy.whole]
 
     @cached_property
     def home(self) -> HomeCopy | None:

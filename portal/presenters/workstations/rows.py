@@ -45,7 +45,7 @@ class WorkstationRow:
 def with_rows(query: QuerySet[Workload]) -> QuerySet[Workload]:
     """A queryset of workloads with everything that rows show."""
     found = query.select_related("workstation__kind", "coretype", "project", "owner", "wished_by")
-    return found.prefetch_related("clusters__nodes", "disk_uses")
+    return found.prefetch_related("clusters__nodes", "disk_uses", "workstation__copies")
 
 
 def loaded(workloads: Iterable[Workload], user: object) -> list[WorkstationRow]:

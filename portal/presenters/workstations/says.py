@@ -55,7 +55,7 @@ def why(facts: WorkstationFacts) -> tuple[str, str]:
 def saving(facts: WorkstationFacts) -> str:
     """How far the last copy of its home is, as far as that is known."""
     cluster = facts.cluster
-    part = facts.station.copies.filter(whole__isnull=True, attempt=facts.work.attempt).order_by("-pk").first()
+    part = next((copy for copy in facts.station.copies.all() if not copy.whole and copy.attempt == facts.work.attempt), None)
     if cluster is None or cluster.releasing:
         return "The home is saved; the node is being handed back"
     if part is not None:

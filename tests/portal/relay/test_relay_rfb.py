@@ -85,3 +85,11 @@ def test_longer_pointer_messages_are_not_agreed_on():
 def test_nonsense_is_refused(data):
     with pytest.raises(Nonsense):
         Filter(acts=True).feed(data)
+
+
+def test_talk_of_the_clipboard_is_no_work():
+    """Viewers answer what a desktop can do with it whenever they connect: a tab that comes back is no person."""
+    acting = Filter(acts=True)
+    acting.feed(HELLO)
+    assert acting.feed(CUT_EXTENDED + CUT) == CUT_EXTENDED + CUT
+    assert not acting.touched
