@@ -37,7 +37,7 @@ def row(name: str, figures: tuple[float, float, int, float]) -> str:
 
 
 def charges(count: int) -> tuple[int, object]:
-    """Over 90 days, by 200 people in 50 projects on 4 coretypes with 6 programs."""
+    """Over 90 days, by 200 people in 50 projects, each with two programs on two coretypes."""
     import factories
     import million
     from django.apps import apps
@@ -51,15 +51,17 @@ def charges(count: int) -> tuple[int, object]:
     first = Charge.objects.create(budget=budget, label="job", attempt=1, amount=Decimal("0.5"), cores=8, price=Decimal("0.05"), start=now, end=now, made=now)
     pick = {name: f"(ARRAY{[one.pk for one in known[rows]]})" for name, rows in {"p": "people", "q": "projects", "k": "kinds"}.items()}
     at = f"now() - i * interval '{90 * 86400 / count:.3f} seconds'"
-    columns = {"owner_id": million.one_of("p", million.PEOPLE), "project_id": million.one_of("q", million.PROJECTS)}
-    columns |= {"coretype_id": million.one_of("k", million.KINDS), "software": f"'Program ' || {million.draw(million.PROGRAMS, 'software')}"}
+    who = million.draw(million.PEOPLE, "p")
+    columns = {"owner_id": f"{{p}}[1 + {who}]", "project_id": f"{{q}}[1 + {who} % {million.PROJECTS}]"}
+    columns |= {"coretype_id": f"{{k}}[1 + ({who} + {million.draw(2, 'kind')}) % {million.KINDS}]"}
+    columns |= {"software": f"'Program ' || ({who} + {million.draw(2, 'software')}) % {million.PROGRAMS}"}
     begun = time.perf_counter()
     million.multiply(first, count, keep=True, made=at, start=at, end=at, **{name: sql.format(**pick) for name, sql in columns.items()})
     Spend.objects.all().delete()
     importlib.import_module("jobs.migrations.0013_spend_by_day").add_up(apps, None)
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE jobs_charge, jobs_spend")
-    print(f"{count:,} charges written and added up in {time.perf_counter() - begun:.0f} s")
+    print(f"{count:,} charges written and added up in {time.perf_counter() - begun:.0f} s, as {Spend.objects.count():,} sums")
     return budget.pk, known["admin"]
 
 
