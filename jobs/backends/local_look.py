@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import selectors
 import signal
 import subprocess
 import tempfile
+import time
 from typing import Any
 
 from .local_agents import PATH
@@ -28,15 +30,28 @@ def look(script: str, seconds: float) -> str:
             os.chown(folder, NOBODY, NOBODY)
         environment = {"PATH": PATH, "LANG": "C.UTF-8", "HOME": folder, "TMPDIR": folder}
         process = subprocess.Popen(
-            ["bash", "-c", f"( {script}\n) 2>&1 < /dev/null | head -c {MOST}"], cwd=folder, env=environment,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True, **who,
+            ["bash", "-c", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, start_new_session=True, **who,
         )  # fmt: skip
+        assert process.stdout
         try:
-            out = process.communicate(timeout=seconds)[0]
-        except subprocess.TimeoutExpired as late:
-            out = late.output or b""
+            out = _read(process.stdout.fileno(), time.monotonic() + seconds)
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
+            process.stdout.close()
+            process.wait()
     return out.decode("utf-8", "replace")
+
+
+def _read(pipe: int, end: float) -> bytes:
+    """What comes until everybody closed it, there is enough, or time is over."""
+    out = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        while len(out) < MOST and (left := end - time.monotonic()) > 0 and selector.select(left):
+            data = os.read(pipe, MOST - len(out))
+            if not data:
+                break
+            out += data
+    return out
