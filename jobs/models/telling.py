@@ -48,7 +48,7 @@ def of_events(events: Sequence[Event], works: Iterable[Workload]) -> None:
 
 
 def of_notice(notice: BudgetNotice) -> None:
-    """Messages about a threshold, or an end that comes near: to the installation, the budget's project, and the people whom a mail would tell."""
+    """Messages about a threshold, or an end that comes near, to whom it concerns (`people_of`), its project, the installation."""
     budget = notice.budget
     places = Q(everything=True) | Q(owner__in=people_of(budget), project=None)
     if budget.project_id:

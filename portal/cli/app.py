@@ -64,8 +64,16 @@ def hardware(as_json: bool) -> None:
         show.as_json(rows)
         return
     cells = [
-        (one["code"], one["name"], one["coresPerNode"], one["maxNodes"], show.size(one["memoryPerNode"]), f"{one['price']:g}",
-         "?" if one["freeCores"] is None else one["freeCores"]) for one in rows
+        (
+            one["code"],
+            one["name"],
+            one["coresPerNode"],
+            one["maxNodes"],
+            show.size(one["memoryPerNode"]),
+            f"{one['price']:g}",
+            "?" if one["freeCores"] is None else one["freeCores"],
+        )
+        for one in rows
     ]
     show.table(("code", "name", "cores a node", "nodes", "memory a node", "price a core and hour", "cores free"), cells)
 
