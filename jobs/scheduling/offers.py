@@ -133,6 +133,8 @@ def _elsewhere(scene: _Scene, kind: Coretype) -> Iterator[Offer]:
     programs = {one.pk for one in kind.software.all()}
     if programs and work.kind == "job" and work.job.software.software_id not in programs:
         return
+    if work.kind == "workstation" and work.workstation.kind.refuses(work.owner, kind):
+        return
     if scene.starts(coretype=kind):
         yield Offer("coretype", f"Coretype {kind} is free: {free} cores{_dearer(work, kind)}", {"coretype_id": kind.pk})
 
