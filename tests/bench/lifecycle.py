@@ -121,7 +121,6 @@ def engine_rate(count: int) -> float:
         start = time.perf_counter()
         now = timezone.now()
         advance([Change(work, "queued", fields={"submitted": now}) for work in works], now)
-        ids = [work.pk for work in works]
         while Workload.objects.filter(project=project).exclude(status="completed").exists():
             time.sleep(0.05)
         rate = count / (time.perf_counter() - start)
