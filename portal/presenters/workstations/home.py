@@ -55,8 +55,9 @@ def card(facts: WorkstationFacts) -> HomeCard | None:
         return None
     home = facts.home
     if home is None:
-        every = _every(facts)
-        return HomeCard(None, "None yet; what is in it would be lost with its node.", every, [])
+        filled = facts.cluster is not None and facts.cluster.started is not None
+        says = "What is in it would be lost with its node." if filled else "It begins empty."
+        return HomeCard(None, says, _every(facts), [])
     return HomeCard(home.whole, summary(home), _every(facts), rows(facts))
 
 
