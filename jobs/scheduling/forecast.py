@@ -24,6 +24,8 @@ ORDERED = 20
 """Places in line for each moment that goes by until its order is looked at again; somebody who comes is put in at once."""
 LOW, HIGH = 0.02, 0.985
 """Shares of the plays that lie before and behind."""
+EARLIER, LATER = 0.05, 0.1
+"""By so much of itself the interval is wider than the plays tell, which go wrong together: found by the simulated week."""
 PACE = 0.1
 """What is left by the pace of its output may be so much more or less."""
 DAY, NEARLY = 86_400.0, 1800.0
@@ -76,7 +78,8 @@ def interval(scene: Scene, one: Waits, seed: int) -> tuple[float, float] | None:
     starts = sorted(found for _ in range(plays) if (found := _Play(scene, one, draw).start()) is not None)
     if not starts:
         return None
-    return starts[int(LOW * (len(starts) - 1))], starts[round(HIGH * (len(starts) - 1))]
+    low, high = starts[int(LOW * (len(starts) - 1))], starts[round(HIGH * (len(starts) - 1))]
+    return max(scene.now, low - EARLIER * (high - low)), high + LATER * (high - low)
 
 
 # --- private ----------------------------------------------------------------------------------------------------------
