@@ -1,7 +1,7 @@
 """What a viewer says to a desktop, told apart message by message (RFB 3.8, RFC 6143, with the extensions that viewers use).
 
-Two things need it: somebody who may only look must not be able to type, whatever their program sends; and idleness is
-judged by keys and pointers, not by an open tab. Bytes go on unchanged, but for what must not pass.
+Two things need it: somebody who may only look must not be able to type, whatever their program sends, nor be told what its
+user copies; and idleness is judged by keys and pointers, not by an open tab. Bytes go on unchanged, but for what must not pass.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ INPUT = frozenset({KEY, POINTER, QEMU})
 """What a person does. Text for the clipboard is none: viewers speak of it by themselves whenever they connect."""
 EXTENDED_BUTTONS = -316
 """An encoding that makes pointer messages one byte longer; not let through, so that their length is sure."""
+EXTENDED_CLIPBOARD = -1063131698
+NO_TEXT = bytes([CUT_TEXT, 0, 0, 0]) + (-8).to_bytes(4, "big", signed=True) + (1 << 24 | 1 << 27 | 1).to_bytes(4, "big") + bytes(4)
+"""Capabilities of the extended clipboard: tell me that there is text, never the text itself (0 bytes without being asked)."""
 LONGEST = 16 << 20
 _FIXED = {SET_PIXEL_FORMAT: 20, UPDATE_REQUEST: 10, KEY: 8, POINTER: 6, CONTINUOUS_UPDATES: 10, POWER: 4}
 _COUNTED = {SET_ENCODINGS: 4, CUT_TEXT: 8, FENCE: 9, DESKTOP_SIZE: 8, QEMU: 2}
@@ -45,7 +48,7 @@ class Filter:
             part = self._take(self._greeting.pop(0))
             if len(part) > 1 and part != VERSION:
                 raise Nonsense("only RFB 3.8 is spoken here")
-            yield b"\x01" if len(self._greeting) == 0 else part  # everybody shares the desktop
+            yield part if self._greeting else self._begun()
         while not self._greeting and self._rest:
             size = _length(self._rest)
             if size is None or len(self._rest) < size:
@@ -54,11 +57,16 @@ class Filter:
                 return
             yield self._judged(self._take(size))
 
+    def _begun(self) -> bytes:
+        """Everybody shares the desktop. Who looks has its text kept away before anything can be copied."""
+        return b"\x01" if self.acts else b"\x01" + _agreed([0, EXTENDED_CLIPBOARD]) + NO_TEXT
+
     def _judged(self, message: bytes) -> bytes:
         kind = message[0]
         self.touched |= self.acts and kind in INPUT
         if kind == SET_ENCODINGS:
-            return _without_extended_buttons(message)
+            codes = [code for code in _encodings(message) if code != EXTENDED_BUTTONS]
+            return _agreed(codes) if self.acts else _agreed([*codes, EXTENDED_CLIPBOARD]) + NO_TEXT
         return message if self.acts or kind in LOOKING else b""
 
     def _take(self, size: int) -> bytes:
@@ -96,7 +104,11 @@ def _counted(kind: int, data: bytes) -> int:
     return size
 
 
-def _without_extended_buttons(message: bytes) -> bytes:
-    codes = [message[at : at + 4] for at in range(4, len(message), 4)]
-    kept = [code for code in codes if int.from_bytes(code, "big", signed=True) != EXTENDED_BUTTONS]
-    return message[:2] + len(kept).to_bytes(2, "big") + b"".join(kept)
+def _encodings(message: bytes) -> list[int]:
+    return [int.from_bytes(message[at : at + 4], "big", signed=True) for at in range(4, len(message), 4)]
+
+
+def _agreed(codes: list[int]) -> bytes:
+    """A message that names these encodings, at most as many as one can hold."""
+    codes = codes[-0xFFFF:]
+    return bytes([SET_ENCODINGS, 0]) + len(codes).to_bytes(2, "big") + b"".join(code.to_bytes(4, "big", signed=True) for code in codes)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.relay.rfb import EXTENDED_BUTTONS, LONGEST, VERSION, Filter, Nonsense
+from portal.relay.rfb import EXTENDED_BUTTONS, EXTENDED_CLIPBOARD, LONGEST, NO_TEXT, VERSION, Filter, Nonsense
 
 HELLO = VERSION + b"\x01" + b"\x00"
 PIXELS = bytes([0, 0, 0, 0]) + bytes(16)
@@ -27,6 +27,14 @@ def encodings(*codes):
     return bytes([2, 0]) + struct.pack(">H", len(codes)) + b"".join(struct.pack(">i", code) for code in codes)
 
 
+def looked(data):
+    """What passes of somebody who only looks, after the greeting."""
+    return Filter(acts=False).feed(HELLO + data).removeprefix(GREETED)
+
+
+GREETED = HELLO[:-1] + b"\x01" + encodings(0, EXTENDED_CLIPBOARD) + NO_TEXT
+
+
 @pytest.mark.parametrize("message", LOOKS + ACTS)
 def test_who_acts_says_all_of_it(message):
     assert Filter(acts=True).feed(HELLO + message + UPDATE)[len(HELLO) :] == message + UPDATE
@@ -34,14 +42,26 @@ def test_who_acts_says_all_of_it(message):
 
 @pytest.mark.parametrize("message", LOOKS)
 def test_who_looks_may_ask_for_pictures(message):
-    assert Filter(acts=False).feed(HELLO + message)[len(HELLO) :] == message
+    assert looked(message) == message
 
 
 @pytest.mark.parametrize("message", ACTS)
 def test_who_looks_can_not_act(message):
     looking = Filter(acts=False)
-    assert looking.feed(HELLO + message + UPDATE)[len(HELLO) :] == UPDATE
+    assert looking.feed(HELLO + message + UPDATE).removeprefix(GREETED) == UPDATE
     assert not looking.touched
+
+
+@pytest.mark.parametrize("codes", [(), (0, 7), (EXTENDED_CLIPBOARD, 7, EXTENDED_BUTTONS)])
+def test_who_looks_is_not_told_what_is_copied(codes):
+    """Whatever their program can do, the desktop hears that it wants notices and no text; and so it does before it says anything."""
+    kept = [code for code in codes if code != EXTENDED_BUTTONS]
+    assert looked(encodings(*codes)) == encodings(*kept, EXTENDED_CLIPBOARD) + NO_TEXT
+    assert Filter(acts=False).feed(HELLO) == GREETED
+
+
+def test_the_most_encodings_that_a_message_holds_leave_room_for_ours():
+    assert looked(encodings(*[7] * 0xFFFF)) == encodings(*[7] * 0xFFFE, EXTENDED_CLIPBOARD) + NO_TEXT
 
 
 @given(st.lists(st.sampled_from(LOOKS + ACTS), max_size=12), st.lists(st.integers(1, 9), min_size=1, max_size=20))
@@ -52,7 +72,7 @@ def test_it_does_not_matter_how_bytes_are_cut(messages, cuts):
         step = cuts[turn % len(cuts)]
         out += filtered.feed(data[at : at + step])
         at, turn = at + step, turn + 1
-    assert out[len(HELLO) :] == b"".join(message for message in messages if message in LOOKS)
+    assert out.removeprefix(GREETED) == b"".join(message for message in messages if message in LOOKS)
 
 
 def test_everybody_shares_the_desktop():
