@@ -176,10 +176,11 @@ WHITENOISE_MAX_AGE = 60
 # --- hardware ---------------------------------------------------------------------------------------------------------
 HOST, PORT, DEMO = env("HEADRACE_HOST", "127.0.0.1"), env("HEADRACE_PORT", "8000"), env_bool("HEADRACE_DEMO")  # of `up`
 PORTAL_URL = env("PORTAL_URL")  # where agents and people reach this portal; `up` sets it
+AGENT_URL = env("AGENT_URL") or PORTAL_URL
 BACKENDS: dict[str, dict[str, Any]] = {
     "local": {
         "BACKEND": "jobs.backends.local.Local",
-        "OPTIONS": {"folder": str(CLUSTERS_DIR), "cores": int(env("LOCAL_CORES", "0")) or None},
+        "OPTIONS": {"folder": str(CLUSTERS_DIR), "cores": int(env("LOCAL_CORES", "0")) or None, "portal": AGENT_URL},
     },
 }
 ALLOW_NO_SANDBOX = env_bool("ALLOW_NO_SANDBOX")  # let everybody use a local backend on which no sandbox works
@@ -190,7 +191,6 @@ if env_bool("SLURM"):
         "PORTAL": env("SLURM_PORTAL"),
         "CA": env("SLURM_CA"),
     }
-AGENT_URL = env("AGENT_URL") or PORTAL_URL
 APPS_URL = env("APPS_URL")  # another host name of this portal, for programs of workstations that are web pages
 
 # --- API --------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ class Config(NamedTuple):
     """A node's start. Paths are absolute; `memory` is in bytes; `run_as` is (uid, gid); `environment` is the command's."""
 
     portal: str
+    portal_file: Optional[str]
     ca: Optional[str]
     token: str
     secret: str
@@ -62,6 +63,7 @@ def parse(raw: Dict[str, Any]) -> Config:
     run_as = raw.get("run_as")
     return Config(
         portal=raw["portal"].rstrip("/"),
+        portal_file=raw.get("portal_file"),
         ca=raw.get("ca"),
         token=raw["token"],
         secret=raw["secret"],

@@ -58,7 +58,7 @@ class Relay:
             "Authorization": "Bearer " + config.secret, "Headrace-Protocol": str(PROTOCOL), "Headrace-Token": config.token,
             "Headrace-Node": str(config.node),
         }
-        address = "%s/relay/%s/agent" % (config.portal, config.token.rsplit("-", 1)[0])
+        address = "%s/relay/%s/agent" % (self._portal.address.url, config.token.rsplit("-", 1)[0])
         line = websocket.connect(address, headers, self._portal.tls)
         way = Way(line, config, self._used)
         try:

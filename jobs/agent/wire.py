@@ -8,9 +8,10 @@ import random
 import threading
 import time
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
-from urllib.parse import quote_from_bytes, urlsplit
+from urllib.parse import quote_from_bytes
 
 from . import PROTOCOL
+from .address import Address
 from .config import Config
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0  # seconds between tries
@@ -50,8 +51,7 @@ class Portal:
         self.over = threading.Event()
         self._heard = heard
         self._log = log
-        self._address = urlsplit(config.portal)
-        self._base = "%s/nodes/%s/%d/" % (self._address.path, config.token, config.node)
+        self.address = Address(config)
         self._local = threading.local()
         self._answers = 0  # an answer to any thread ends the others' pauses
         self.tls = self._context()  # of every connection to the portal, None where it speaks plain HTTP
@@ -169,10 +169,12 @@ class Portal:
         connection = getattr(self._local, "connection", None) or self._connect()
         self._local.connection = connection
         try:
-            connection.request(method, self._base + path, body=data or None, headers=headers)
+            connection.request(method, self._place() + path, body=data or None, headers=headers)
             return connection.getresponse()
         except (OSError, http.client.HTTPException) as error:
             self.drop()
+            if self.address.look_again():
+                self._log("the portal is at %s now" % self.address.url)
             raise Unreachable("%s: %s" % (type(error).__name__, error)) from error
 
     def _read(self, response: http.client.HTTPResponse) -> bytes:
@@ -182,14 +184,17 @@ class Portal:
             self.drop()
             raise Unreachable("%s: %s" % (type(error).__name__, error)) from error
 
+    def _place(self) -> str:
+        return "%s/nodes/%s/%d/" % (self.address.parts.path, self.config.token, self.config.node)
+
     def _connect(self) -> http.client.HTTPConnection:
-        host, port = self._address.hostname or "", self._address.port
+        host, port = self.address.parts.hostname or "", self.address.parts.port
         if self.tls:
             return http.client.HTTPSConnection(host, port, timeout=TIMEOUT, context=self.tls)
         return http.client.HTTPConnection(host, port, timeout=TIMEOUT)
 
     def _context(self) -> Any:
-        if self._address.scheme != "https":
+        if self.address.parts.scheme != "https":
             return None
         import ssl  # 30 ms that a plain portal does not cost
 

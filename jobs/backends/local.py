@@ -12,6 +12,7 @@ and destroy need no memory of their own and may die anywhere.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import socket
 import subprocess
@@ -29,7 +30,7 @@ from . import local_agents as agents
 from . import local_look
 from . import local_processes as processes
 from .base import Backend, Capacity, Described, NoCapacity, Refused, Spec, State, TryAgain, cores_of
-from .local_folders import CREATED, MARK, TOKEN, Folders, make, write
+from .local_folders import ADDRESS, CREATED, MARK, TOKEN, Folders, make, write
 from .local_limits import Limits
 from .local_removal import remove
 from .local_sandbox import KINDS, Sandbox, choose
@@ -46,7 +47,7 @@ class Local(Backend):
     """Options: `folder` (a folder per cluster is made there), `cores` (of the machine, if not all), `pids` (processes
     and threads of a node), `readable` (paths that commands may read without a uid of their own), `uids` (first, last),
     `uid_folder` (who has which; one for all portals of the machine), `sandboxes` (kinds to try), `cgroups` (False: do
-    without), `python` (that runs the agents).
+    without), `python` (that runs the agents), `portal` (its address: agents that can't reach it find it there).
     """
 
     create_timeout = 30.0
@@ -66,8 +67,10 @@ class Local(Backend):
         cgroups: bool = True,
         python: str | None = None,
         silent_limit: float = 900.0,
+        portal: str = "",
     ) -> None:
         super().__init__(name)
+        self._portal = portal
         self._asked_folder = Path(folder).absolute()
         self._pool = hashlib.sha256(os.fsencode(self._asked_folder)).hexdigest()[:10]
         self.cores = cores or len(os.sched_getaffinity(0))
@@ -102,6 +105,8 @@ class Local(Backend):
 
     def describe(self, tokens: Sequence[str]) -> Mapping[str, Described]:
         self._reap()
+        if tokens:
+            self._tell_address()
         return {token: self._describe(token) for token in tokens}
 
     def destroy(self, token: str) -> bool:
@@ -137,6 +142,13 @@ class Local(Backend):
 
     def says(self, script: str, seconds: float) -> str:
         return local_look.look(script, seconds)
+
+    def _tell_address(self) -> None:
+        """The portal may have come back on another port, and only a file reaches agents that can't reach it."""
+        file = self._folders.home / ADDRESS
+        with suppress(OSError):
+            if self._portal and (not file.exists() or json.loads(file.read_bytes()) != self._portal):
+                write(file, self._portal)
 
     # What this machine offers, tried once a process
 
@@ -199,7 +211,7 @@ class Local(Backend):
     def _config(self, token: str, spec: Spec, node: int, walls: Mapping[str, Any]) -> dict[str, Any]:
         cluster = self._folders.path(token)
         return {
-            "portal": spec.portal, "ca": spec.ca, "token": token, "secret": spec.secret,
+            "portal": spec.portal, "portal_file": str(self._folders.home / ADDRESS), "ca": spec.ca, "token": token, "secret": spec.secret,
             "node": node, "nodes": spec.nodes, "hostname": socket.gethostname(), "foreground": False,
             "folder": str(cluster / f"node-{node}"), "workdir": str(cluster / "work"), "tmp": str(cluster / "tmp"),
             "run_as": None, "wrap": None, "landlock": None, **walls, "sandbox": self.sandbox,

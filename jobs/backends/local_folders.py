@@ -29,6 +29,8 @@ MARK = "cluster.json"
 CREATED = "created"
 NEW, GONE = ".new-", ".gone-"
 _LOCKS = ".locks"
+ADDRESS = ".portal"
+"""Where the portal is now, for agents that were started with another address."""
 
 
 class Folders:

@@ -1,7 +1,8 @@
 """Where former runs of `up` were for their agents.
 
-One idea: agents look for their portal at the address that they were started with, so a new address while clusters are up
-leaves them alone until they are given up as lost. Nobody sees why, unless it is said at the start. A line is kept for
+One idea: agents on other machines look for their portal at the address that they were started with (those on this one read
+a file), so a new address while such clusters are up leaves them alone until they are given up as lost. Nobody sees why,
+unless it is said at the start. A line is kept for
 every change of address, with its time; a cluster looks where the portal was when it was asked for.
 """
 
@@ -31,7 +32,7 @@ def moved(folder: Path, here: str, now: datetime) -> str:
     """Note that the portal is `here` from `now` on; says what is wrong if clusters that are up look elsewhere."""
     file = folder / NAME
     known = _read(file)
-    asked = Cluster.objects.filter(released__isnull=True).values_list("asked", flat=True)
+    asked = Cluster.objects.filter(released__isnull=True).exclude(backend="local").values_list("asked", flat=True)
     elsewhere = Counter(then for moment in asked if (then := _at(known, moment, here)) != here)
     if not known or known[-1][1] != here:
         known.append((now, here))

@@ -65,3 +65,11 @@ def test_an_address_for_agents_that_was_set_stays(settings):
     assert former.address("0.0.0.0", 8123) == "http://127.0.0.1:8123"  # noqa: S104
     settings.AGENT_URL = "https://portal.example.org"
     assert former.address("0.0.0.0", 8123) == "https://portal.example.org"  # noqa: S104
+
+
+@pytest.mark.django_db
+def test_agents_on_this_machine_are_told_by_a_file(tmp_path, started):
+    former.moved(tmp_path, OLD, NOON)
+    started(1)
+    Cluster.objects.update(backend="local")
+    assert former.moved(tmp_path, NEW, later(2)) == ""
