@@ -57,7 +57,7 @@ _terminal = SameOrigin(AuthMiddlewareStack(sockets.TerminalSocket.as_asgi()))
 
 async def _picture(scope: dict[str, Any], receive: Any, send: Any) -> None:
     way = await _way_of_user(scope["name"], scope["user"])
-    if way is None or scope["method"] not in {"GET", "HEAD"}:
+    if way is None or not way.acts or scope["method"] not in {"GET", "HEAD"}:  # others would look without being seen to
         await streams.reply(send, 404, "There is no such picture.")
         return
     try:

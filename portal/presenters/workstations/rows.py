@@ -71,7 +71,9 @@ def row(facts: WorkstationFacts, user: object) -> WorkstationRow:
         _rate(facts),
         who(work.owner),
         work.since if work.status not in (*lifecycle.REST_CODES, lifecycle.DRAFT) else None,
-        f"/relay/{facts.name}/picture.png" if facts.ready and facts.kind.session == "desktop" and facts.station.access(user) else "",
+        f"/relay/{facts.name}/picture.png"
+        if facts.ready and facts.kind.session == "desktop" and facts.station.access(user) == "input"
+        else "",
         facts.kind.session,
         mine and work.status == lifecycle.SUSPENDED and work.wish == lifecycle.Wish.RUN,
         mine and work.status == lifecycle.ACTIVE and not facts.wants_rest,

@@ -65,7 +65,7 @@ def desk(facts: WorkstationFacts, user: Any, share: str = "") -> Desk:
     mode = "look" if share else facts.station.access(user)
     path = f"/relay/{facts.name}/{SOCKETS[session]}" if session in SOCKETS else ""
     socket = f"{path}?share={share}" if path and share else path
-    picture = f"/relay/{facts.name}/picture.png" if session == "desktop" and mode and not share else ""
+    picture = f"/relay/{facts.name}/picture.png" if session == "desktop" and mode == "input" else ""  # nobody looks unannounced
     return Desk(session, WORDS[session], socket, picture, mode, who(facts.work.owner))
 
 

@@ -83,6 +83,7 @@ def test_an_admin_looks_only_and_says_so_first_and_a_member_does_not_connect(sta
     looked = page_of(as_user(admin), work)
     assert 'data-mode="look"' in looked
     assert "sees that you do" in looked
+    assert "picture.png" not in looked + as_user(admin).get("/workstations/").content.decode()
     assert "desk-clip" not in looked
     closed = page_of(as_user(member), work)
     assert "data-socket" not in closed
