@@ -64,7 +64,7 @@ async def page(scope: dict[str, Any], receive: Any, send: Any) -> None:
 async def socket(scope: dict[str, Any], receive: Any, send: Any) -> None:
     headers = streams.headers_of(scope)
     way = await _way(scope)
-    if way is None or headers.get("origin", "").partition("://")[2] not in {"", headers.get("host")}:
+    if way is None or not _from_its_own_pages(headers):
         await receive()
         await send({"type": "websocket.close", "code": REFUSED if way else NOT_FOUND})
         return
@@ -79,6 +79,12 @@ async def _way(scope: dict[str, Any]) -> access.Way | None:
     if given is None or given.name != scope["name"] or not _apart(headers):
         return None
     return await _lets_in(given)
+
+
+def _from_its_own_pages(headers: dict[str, str]) -> bool:
+    """Of no other host, nor of a page without any ("null": a sandbox or a file). Who sends no origin is no browser."""
+    came = headers.get("origin")
+    return came is None or came.partition("://")[2] == headers.get("host")
 
 
 def _apart(headers: dict[str, str]) -> bool:

@@ -266,7 +266,8 @@ async def test_websockets_are_refused_as_pages_are(node, name, session):
         cookie = await entered(name, session)
         assert not (await Browser(f"/relay/{name}/app/no", cookie).connect(timeout=10))[0]
         assert not (await Browser(f"/relay/{name}/app/kernel", "").connect(timeout=10))[0]
-        assert not (await Browser(f"/relay/{name}/app/kernel", cookie, origin=b"http://" + PORTAL).connect(timeout=10))[0]
+        for foreign in (b"http://" + PORTAL, b"http://" + APPS + b".evil.example", b"null", b""):
+            assert not (await Browser(f"/relay/{name}/app/kernel", cookie, origin=foreign).connect(timeout=10))[0]
 
 
 async def test_signing_out_ends_websockets_too(node, name, session, monkeypatch):
