@@ -3,7 +3,7 @@
 import struct
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from portal.relay.rfb import EXTENDED_BUTTONS, EXTENDED_CLIPBOARD, LONGEST, NO_TEXT, VERSION, Filter, Nonsense
@@ -64,7 +64,6 @@ def test_the_most_encodings_that_a_message_holds_leave_room_for_ours():
     assert looked(encodings(*[7] * 0xFFFF)) == encodings(*[7] * 0xFFFE, EXTENDED_CLIPBOARD) + NO_TEXT
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(st.lists(st.sampled_from(LOOKS + ACTS), max_size=12), st.lists(st.integers(1, 9), min_size=1, max_size=20))
 def test_it_does_not_matter_how_bytes_are_cut(messages, cuts):
     data, filtered = HELLO + b"".join(messages), Filter(acts=False)
