@@ -11,7 +11,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import factories  # noqa: E402
 
-
 hypothesis.settings.register_profile("busy", deadline=None)  # a machine that stood still for a moment is no failure
 hypothesis.settings.load_profile("busy")
 
