@@ -113,6 +113,7 @@ class Home:
                     raise Refused("the archive ends early")
                 left -= len(data)
                 _write(fd, data)
+            os.ftruncate(fd, member.size)
             os.fchmod(fd, member.mode)
             os.utime(fd, ns=(when, when))
         finally:
@@ -140,6 +141,10 @@ def _empty(fd: int) -> None:
 
 
 def _write(fd: int, data: bytes) -> None:
+    """Nothing but zeros is left a hole: a file that was sparse takes no more of the disk than before."""
+    if not data.strip(b"\0"):
+        os.lseek(fd, len(data), os.SEEK_CUR)
+        return
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view):]

@@ -226,3 +226,16 @@ def test_memory_stays_flat_with_very_many_files(config, tmp_path):
     assert archive.files == 10_000
     assert size > 20_000_000
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 5_000  # KB
+
+
+def test_a_sparse_file_takes_no_more_of_the_disk_than_before(config, tmp_path):
+    """A hole at the beginning, between and at the end."""
+    path = Path(config.workdir) / "sparse"
+    with path.open("wb") as file:
+        for at in (3 << 20, 9 << 20):
+            file.seek(at)
+            file.write(b"data")
+        file.truncate(16 << 20)
+    back = Path(restored(saved(config)[0], tmp_path).workdir) / "sparse"
+    assert back.read_bytes() == path.read_bytes()
+    assert back.stat().st_blocks * 512 <= 4 << 20
