@@ -93,6 +93,8 @@ class Desk {
   drop() {
     this.shown?.end();
     this.shown = this.socket = this.turn = null;
+    const size = this.find("desk-size");
+    if (size) size.textContent = "";
   }
 
   leave() {
