@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from . import following, logs, outputs
 from .acting import side_by_side
-from .apart import Children
+from .apart import Children, judged
 from .apart.files import Described, described
 from .checking import inputs_of
 from .endings import ending_of
@@ -79,6 +79,8 @@ def _verdict(asked: tuple[Job, Saved, Ending]) -> dict[str, Any]:
     """Whatever a judge trips over is logged and leaves "unknown" with the reason."""
     job, saved, ending = asked
     try:
+        if not any(saved.sizes().values()):  # no byte of a stranger's to read
+            return judged.judge(_question(*asked))
         found: dict[str, Any] = children.ask("judge", _question(*asked), _patience(saved), saved.open)
     except Exception as error:
         log.exception("the verdict of a %s job failed", job.software.software.code)
