@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import posixpath
+import re
 from collections.abc import Iterator
 
 from ..base import Finding, error
@@ -15,40 +16,68 @@ from .case import Case
 from .dictionary import Dictionary, Entry
 
 TYPES = frozenset(
-    """activeBaffleVelocity activePressureForceBaffleVelocity adjointWallVelocity advective alphaContactAngle
-    alphatWallFunction angularOscillatingDisplacement basicSymmetry calculated cellMotion codedFixedValue codedMixed
-    copiedFixedValue cyclic cyclicACMI cyclicAMI cyclicSlip cylindricalInletVelocity directionMixed dynamicPressure
-    empty entrainmentPressure epsilonmWallFunction epsilonWallFunction exprFixedValue exprMixed
-    externalWallHeatFluxTemperature extrapolatedCalculated fan fanPressure fixedFluxExtrapolatedPressure
-    fixedFluxPressure fixedGradient fixedInternalValue fixedJump fixedJumpAMI fixedMean fixedMeanOutletInlet
-    fixedNormalInletOutletVelocity fixedNormalSlip fixedPressureCompressibleDensity fixedProfile fixedValue
-    flowRateInletVelocity flowRateOutletVelocity fluxCorrectedVelocity freestream freestreamPressure freestreamVelocity
-    fWallFunction greyDiffusiveRadiation inletOutlet inletOutletTotalTemperature internal interstitialInletVelocity
-    kLowReWallFunction kqRWallFunction mapped mappedField mappedFixedInternalValue mappedFixedPushedInternalValue
-    mappedFlowRate mappedVelocityFlux MarshakRadiation matchedFlowRateOutletVelocity mixed movingWallVelocity
-    nonuniformTransformCyclic noSlip nutkRoughWallFunction nutkWallFunction nutLowReWallFunction nutUBlendedWallFunction
-    nutUSpaldingWallFunction nutUTabulatedWallFunction nutUWallFunction nutWallFunction omegaWallFunction
-    oscillatingDisplacement outletInlet outletMappedUniformInlet outletPhaseMeanVelocity outletStabilised overset
-    partialSlip phaseFraction phaseHydrostaticPressure plenumPressure pressureDirectedInletOutletVelocity
-    pressureDirectedInletVelocity pressureInletOutletParSlipVelocity pressureInletOutletVelocity
-    pressureInletUniformVelocity pressureInletVelocity pressureNormalInletOutletVelocity pressurePIDControlInletVelocity
-    prghPressure prghTotalHydrostaticPressure prghTotalPressure prghUniformPressure processor processorCyclic
-    rotatingPressureInletOutletVelocity rotatingTotalPressure rotatingWallVelocity scaledFixedValue sliced slip
+    """activeBaffleVelocity activePressureForceBaffleVelocity adjointFarFieldNuaTilda adjointFarFieldPressure
+    adjointFarFieldVelocity adjointInletNuaTilda adjointInletVelocity adjointOutletFlux adjointOutletNuaTilda
+    adjointOutletNuaTildaFlux adjointOutletPressure adjointOutletVelocity adjointOutletVelocityFlux
+    adjointWallVelocity adjointWallVelocityLowRe adjointZeroInlet advective alphaContactAngle alphaFixedPressure
+    alphatFilmWallFunction alphatJayatillekeWallFunction alphatWallFunction angularOscillatingDisplacement
+    atmBoundaryLayerInletEpsilon atmBoundaryLayerInletK atmBoundaryLayerInletVelocity basicSymmetry calculated
+    cellMotion codedFixedValue codedMixed constantAlphaContactAngle convectiveHeatTransfer copiedFixedValue cyclic
+    cyclicACMI cyclicAMI cyclicSlip cylindricalInletVelocity directionMixed dynamicAlphaContactAngle dynamicPressure
+    empty energyJump energyJumpAMI entrainmentPressure epsilonmWallFunction epsilonWallFunction exprFixedValue
+    exprMixed externalCoupled externalCoupledTemperature externalWallHeatFluxTemperature extrapolatedCalculated fan
+    fanPressure filmHeightInletVelocity filmPyrolysisRadiativeCoupledMixed filmPyrolysisTemperatureCoupled
+    filmPyrolysisVelocityCoupled fixedEnergy fixedFluxExtrapolatedPressure fixedFluxPressure fixedGradient
+    fixedIncidentRadiation fixedInternalValue fixedJump fixedJumpAMI fixedMean fixedMeanOutletInlet
+    fixedMultiPhaseHeatFlux fixedNormalInletOutletVelocity fixedNormalSlip fixedPressureCompressibleDensity
+    fixedProfile fixedRho fixedShearStress fixedUnburntEnthalpy fixedValue flowRateInletVelocity
+    flowRateOutletVelocity fluxCorrectedVelocity freestream freestreamPressure freestreamVelocity
+    freeSurfacePressure freeSurfaceVelocity fWallFunction gradientEnergy gradientUnburntEnthalpy
+    greyDiffusiveRadiation greyDiffusiveRadiationViewFactor humidityTemperatureCoupledMixed
+    inclinedFilmNusseltHeight inclinedFilmNusseltInletVelocity inletOutlet inletOutletTotalTemperature internal
+    interstitialInletVelocity JohnsonJacksonParticleSlip JohnsonJacksonParticleTheta kLowReWallFunction
+    kqRWallFunction lumpedMassWallTemperature mapped mappedField mappedFixedInternalValue
+    mappedFixedPushedInternalValue mappedFlowRate mappedVelocityFlux MarshakRadiation
+    MarshakRadiationFixedTemperature matchedFlowRateOutletVelocity maxwellSlipU mixed mixedEnergy
+    mixedUnburntEnthalpy movingWallVelocity nonuniformTransformCyclic noSlip nutkAtmRoughWallFunction
+    nutkFilmWallFunction nutkRoughWallFunction nutkWallFunction nutLowReWallFunction nutTabulatedWallFunction
+    nutUBlendedWallFunction nutURoughWallFunction nutUSpaldingWallFunction nutUTabulatedWallFunction
+    nutUWallFunction nutWallFunction omegaWallFunction oscillatingDisplacement outletInlet outletMachNumberPressure
+    outletMappedUniformInlet outletMappedUniformInletHeatAddition outletPhaseMeanVelocity outletStabilised overset
+    partialSlip phaseFraction phaseHydrostaticPressure plenumPressure porousBafflePressure
+    pressureDirectedInletOutletVelocity pressureDirectedInletVelocity pressureInletOutletParSlipVelocity
+    pressureInletOutletVelocity pressureInletUniformVelocity pressureInletVelocity pressureNormalInletOutletVelocity
+    pressurePIDControlInletVelocity prghPressure prghTotalHydrostaticPressure prghTotalPressure prghUniformPressure
+    processor processorCyclic rotatingPressureInletOutletVelocity rotatingTotalPressure rotatingWallVelocity
+    scaledFixedValue semiPermeableBaffleMassFraction semiPermeableBaffleVelocity sliced slip smoluchowskiJumpT
     solidBodyMotionDisplacement SRFFreestreamVelocity SRFVelocity SRFWallVelocity supersonicFreestream
-    surfaceDisplacement surfaceNormalFixedValue swirlFanVelocity swirlFlowRateInletVelocity swirlInletVelocity symmetry
-    symmetryPlane syringePressure timeVaryingMappedFixedValue totalFlowRateAdvectiveDiffusive totalPressure
+    surfaceDisplacement surfaceNormalFixedValue surfaceSlipDisplacement swirlFanVelocity swirlFlowRateInletVelocity
+    swirlInletVelocity symmetry symmetryPlane syringePressure temperatureDependentAlphaContactAngle
+    timeVaryingAlphaContactAngle timeVaryingMappedFixedValue totalFlowRateAdvectiveDiffusive totalPressure
     totalTemperature tractionDisplacement translatingWallVelocity turbulentDFSEMInlet turbulentDigitalFilterInlet
     turbulentInlet turbulentIntensityKineticEnergyInlet turbulentMixingLengthDissipationRateInlet
     turbulentMixingLengthFrequencyInlet uniformDensityHydrostaticPressure uniformFixedGradient uniformFixedValue
     uniformInletOutlet uniformInterpolatedDisplacement uniformJump uniformJumpAMI uniformNormalFixedValue
-    uniformTotalPressure v2WallFunction variableHeightFlowRate variableHeightFlowRateInletVelocity waveAlpha
-    waveDisplacement waveMaker waveSurfacePressure waveTransmissive waveVelocity wedge zeroGradient zeroGradientOutlet""".split()
+    uniformTotalPressure v2WallFunction variableHeightFlowRate variableHeightFlowRateInletVelocity wallHeatTransfer
+    waveAlpha waveDisplacement waveMaker waveSurfacePressure waveTransmissive waveVelocity wedge
+    wideBandDiffusiveRadiation zeroGradient zeroGradientOutlet""".split()
 )
 _NEEDS = {
     "fixedValue": "value", "fixedGradient": "gradient", "inletOutlet": "inletValue", "outletInlet": "outletValue", "mixed": "refValue",
     "uniformFixedValue": "uniformValue", "uniformInletOutlet": "uniformInletValue", "surfaceNormalFixedValue": "refValue",
     "fixedMean": "meanValue", "totalPressure": "p0", "freestream": "freestreamValue",
 }  # fmt: skip
+# Libraries of OpenFOAM whose names say less of what they hold.
+_LIBRARIES = frozenset(
+    """adjointoptimisation barotropiccompressibilitymodel conversion decompose decompositionmethods distributed
+    distributionmodels driftfluxrelativevelocitymodels dsmc engine extrudemodel fileformats finitearea kahipdecomp
+    laminarflamespeedmodels laserdtrm masstransfermodels metisdecomp molecularmeasurements molecule multiphasesystem
+    ode pairpatchagglomeration phasechangetwophasemixtures phasetemperaturechangetwophasemixtures potential pstream
+    ptscotchdecomp pyrolysismodels randomprocesses reactingmultiphasesystem reactingphasesystem reactingtwophasesystem
+    reconstruct regioncoupling renumbermethods runtimepostprocessing scotchdecomp semipermeablebaffle sloanrenumber
+    solidparticle solidspecie specie surfacefeatureextract tabulatedwallfunctions thermalbafflemodels twophasemixture
+    twophaseproperties twophasesurfacetension wavemodels""".split()
+)
 
 
 def check(case: Case, path: str, boundary: Dictionary) -> Iterator[Finding]:
@@ -59,12 +88,19 @@ def check(case: Case, path: str, boundary: Dictionary) -> Iterator[Finding]:
         if kind.word in _NEEDS and not entry.sub.open and entry.sub.get(_NEEDS[kind.word]) is None:
             yield _incomplete(path, entry, kind, _NEEDS[kind.word])
         elif kind.word not in TYPES and ":" not in kind.word:
-            near = difflib.get_close_matches(kind.word, TYPES, 1, 0.9)
+            near = [known for known in difflib.get_close_matches(kind.word, TYPES, 3, 0.9) if not _variant(kind.word, known)]
             if near:
                 yield error(f"{path} line {kind.line}: the boundary condition {kind.word} is not known.", file=path,
                             line=kind.line, thing=kind.word, remedy=f"Did you mean {near[0]}?")  # fmt: skip
             else:
                 yield from _brought(case, path, kind)
+
+
+def _variant(word: str, known: str) -> bool:
+    """One is the other with a word more in it (nutkWallFunction, nutkFilmWallFunction): then both may well be names."""
+    short, long = sorted((re.findall(r"[A-Z]?[^A-Z]+|[A-Z]", name) for name in (word, known)), key=len)
+    rest = iter(long)
+    return len(short) < len(long) and all(part in rest for part in short)
 
 
 def _incomplete(path: str, entry: Entry, kind: Entry, needed: str) -> Finding:
@@ -95,4 +131,4 @@ def _is_brought(name: str) -> bool:
     known = """turbulence transport thermophysical radiation fields finitevolume functionobjects lagrangian combustion chemistry mesh
     motion solver sampling forces regionmodels faoptions fvoptions compressible incompressible interfac waves rigidbody sixdof topochange
     overset atmospheric dynamic surfacefilm thermo field libutil user foam""".split()
-    return any(word in low for word in known)
+    return any(word in low for word in known) or low.removeprefix("lib").removesuffix(".so") in _LIBRARIES

@@ -179,6 +179,8 @@ def _patches(path: str, boundary: Dictionary, known: dict[str, Dictionary]) -> I
         if entry is None:
             if not _covered(boundary, block) and (kind and kind.word) not in ("empty", "processor"):
                 yield _no_entry(path, patch, names, known)
+        elif entry.pattern and kind and kind.word == "empty":
+            continue  # a patch that is empty asks no pattern
         elif entry.sub and kind and kind.word and not entry.sub.open:
             yield from _constraint(path, patch, kind.word, entry.sub)
 
@@ -200,8 +202,8 @@ def _no_entry(path: str, patch: str, names: list[str], known: dict[str, Dictiona
 
 
 def _constraint(path: str, patch: str, mesh_type: str, entry: Dictionary) -> Iterator[Finding]:
-    kind = entry.get("type")
-    if not kind or not kind.word:
+    kind, mesh = entry.get("type"), entry.get("patchType")
+    if not kind or not kind.word or (mesh and mesh.word == mesh_type):
         return
     if mesh_type in _CONSTRAINTS and kind.word != mesh_type:
         yield error(f"{path} line {kind.line}: the patch {patch} is {mesh_type} in the mesh, so its type must be {mesh_type}, "
