@@ -18,6 +18,7 @@ from .limit import Limit
 from .pool import PoolState
 from .project import Membership, Project
 from .request import Request
+from .sent import Sent
 from .spend import Spend
 from .token import ApiToken, Once, Scope
 from .webhook import Webhook, WebhookDelivery
@@ -61,6 +62,7 @@ __all__ = [
     "Request",
     "Software",
     "SoftwareVersion",
+    "Sent",
     "StoredFile",
     "Spend",
     "Stray",
