@@ -16,6 +16,7 @@ from ..plan import Step
 from ..scan import Scanner
 from ..text import MOST_INCLUDES, byte_order_mark, not_text, too_many_includes, zeros_behind
 from ..tree import resolve
+from .keywords import read_as
 
 _KEPT_LINES = 2_000
 _KEPT_CARDS = 40_000
@@ -28,7 +29,7 @@ _NEXT_CARD = re.compile(rb"\n[ \t]*\*(?!\*)")
 
 @dataclass
 class Card:
-    name: str  # upper case, without blanks: SOLIDSECTION
+    name: str  # as ccx reads it, upper case, without blanks: SOLIDSECTION
     parameters: dict[str, str]
     file: str
     line: int
@@ -105,7 +106,7 @@ class _Reader:
             return
         head, *rest = flat[1:].split(",")
         pairs = (part.partition("=") for part in rest)
-        self.card = Card(head.upper(), {key.upper(): value for key, _, value in pairs}, name, number)
+        self.card = Card(read_as(head.upper()) or head.upper(), {key.upper(): value for key, _, value in pairs}, name, number)
         if len(self.deck.cards) < _KEPT_CARDS:
             self.deck.cards.append(self.card)
         else:
