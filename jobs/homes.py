@@ -61,8 +61,9 @@ def room(caller: Caller, report: Mapping[str, Any], now: datetime) -> dict[str, 
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        free = max(0, shutil.disk_usage(_folder(caller.public_id, caller.attempt)).free - SPARE)
-        return _no(f"The home needs {_words(size)} in the file storage, which has {_words(free)} free. Ask an admin for room.")
+        free = _words(shutil.disk_usage(_folder(caller.public_id, caller.attempt)).free)
+        text = f"The home needs {_words(size)} in the file storage, which has {free} free and keeps {_words(SPARE)} of that."
+        return _no(f"{text} Ask an admin for room.")
     values = {"attempt": caller.attempt, "why": why, "size": size, "files": int(report.get("files") or 0), "made": now}
     HomeCopy.objects.get_or_create(workstation=station, code=code, defaults=values)
     return {"ok": True, "message": ""}
