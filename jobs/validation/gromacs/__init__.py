@@ -16,7 +16,7 @@ from ..paths import check_read, spot
 from ..plan import Plan, Step
 from ..solvers import SOLVERS
 from ..tree import resolve
-from . import coordinates, groups, parameters, topology
+from . import coordinates, counts, groups, parameters, topology
 
 _PROGRAM = SOLVERS[3].programs
 _COORDINATES = (".gro", ".g96", ".pdb", ".brk", ".ent", ".esp", ".tpr")
@@ -165,7 +165,7 @@ def _grompp(request: Request, call: Call, done: set[str]) -> Iterator[Finding]:
     if mdp and gro:
         yield from coordinates.check_box(gro, mdp)
     if top and gro:
-        yield from topology.check_counts(top, gro)
+        yield from counts.check(top, gro, allowed)
     if top and mdp and not call.has("-r") and not re.match(r"[45]\.|201[0-7]", request.version.strip()):
         yield from _restrained(call, top)
 

@@ -17,6 +17,7 @@ from ..text import lines, not_text
 from .parameters import Mdp
 
 _LOOKED_AT = 200_000  # lines of a file that are counted
+_NAMED = 20_000  # atoms whose names are kept
 
 
 @dataclass
@@ -25,6 +26,7 @@ class Gro:
     atoms: int | None = None
     box: tuple[float, ...] | None = None
     findings: list[Finding] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)  # of the first atoms
 
 
 def read(inputs: Inputs, name: str) -> Gro | None:
@@ -51,6 +53,8 @@ def read(inputs: Inputs, name: str) -> Gro | None:
         if gro.atoms is not None and line.number == gro.atoms + 3:
             tail = line.text
             break
+        if line.number > 2 and len(gro.names) < _NAMED:
+            gro.names.append(line.text[10:15].strip())
     _ending(inputs, gro, tail, counted)
     return gro
 

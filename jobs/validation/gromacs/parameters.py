@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..base import Finding, Inputs, Severity, error, warning
 from ..text import byte_order_mark, lines, not_text
@@ -129,13 +129,21 @@ def check(mdp: Mdp, version: str, allowed: int, double: bool) -> Iterator[Findin
             yield from _numeric(mdp, value, plain)
     yield from _span(mdp)
     yield from _groups(mdp)
-    if mdp.text("cutoffscheme").lower() == "group" and re.match(r"20[2-9]\d", version.strip()):
-        yield _wrong(mdp, mdp.values["cutoffscheme"], f"the group scheme is not in GROMACS {version}", "Write Verlet.")
+    yield from _removed(mdp, version.strip())
     emtol = mdp.number("emtol", 10.0)
     if mdp.text("integrator").lower() in ("steep", "cg", "l-bfgs") and "emtol" in mdp.values and emtol < 1e-4 and not double:
         yield warning(f"{mdp.name} line {mdp.values['emtol'].line}: emtol {mdp.text('emtol')} is below what single precision can "
                       "reach.", file=mdp.name, line=mdp.values["emtol"].line, thing="emtol",
                       remedy="Give a larger tolerance, or use gmx_d.")  # fmt: skip
+
+
+def _removed(mdp: Mdp, version: str) -> Iterator[Finding]:
+    """The group scheme went with release 2020."""
+    value = mdp.values.get("cutoffscheme")
+    if not value or value.text.lower() != "group" or re.match(r"[45]\.|201\d", version):
+        return
+    found = _wrong(mdp, value, f"the group scheme is not in GROMACS {version or '2020 and later'}", "Write Verlet.")
+    yield found if version else replace(found, severity=Severity.WARNING)
 
 
 def _unknown(mdp: Mdp, value: Value, plain: str, allowed: int) -> Finding:

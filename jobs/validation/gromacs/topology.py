@@ -20,11 +20,12 @@ from ..plan import Step
 from ..scan import Scanner
 from ..text import MOST_INCLUDES, byte_order_mark, not_text, too_many_includes, zeros_behind
 from ..tree import is_windows
-from .coordinates import Gro
+from . import order
 from .parameters import Mdp
 
 _BROUGHT = re.compile(r"(amber(03|94|96|99|99sb|99sb-ildn|GS|14sb|19sb)|charmm27|gromos(43a1|43a2|45a3|53a5|53a6|54a7)|oplsaa)\.ff/.*|"
                       r"(ff\w+|spce?|tip\dp|ions|flexspce?|flexwat-ferguson|sw|tip4pew)\.itp")  # fmt: skip
+_MOLECULES = re.compile(r"(.*/)?(spce?|tip\w+|ions)\.itp")  # those of them that bring a [ moleculetype ]
 _DIRECTIVES = """defaults atomtypes bondtypes constrainttypes pairtypes angletypes dihedraltypes nonbond_params implicit_genborn_params
     implicit_surface_params cmaptypes moleculetype atoms virtual_sites1 virtual_sites2 virtual_sites3 virtual_sites4
     virtual_sitesn bonds exclusions pairs pairs_nb angles dihedrals constraints settles polarization water_polarization
@@ -33,7 +34,7 @@ _DIRECTIVES = """defaults atomtypes bondtypes constrainttypes pairtypes angletyp
     virtual_sites""".split()
 _DEPTH = 20
 _PASSED = {*_DIRECTIVES} - {"defaults", "atomtypes", "moleculetype", "atoms", "system", "molecules"}  # nothing is read from them
-_HEAD, _KEPT = 1_000, 500_000  # lines of a table
+_HEAD, _KEPT, _NAMED = 1_000, 500_000, 20_000  # lines of a table
 _NEXT = re.compile(rb"\n[ \t]*[\[#]")
 
 
@@ -49,6 +50,12 @@ class Topology:
     directives: Counter[str] = field(default_factory=Counter)
     residues: set[str] = field(default_factory=set)
     places: dict[str, tuple[str, int]] = field(default_factory=dict)  # directive -> (file, line) where it stands first
+    names: dict[str, list[str]] = field(default_factory=dict)  # molecule -> names of its first atoms
+
+    def kind(self, name: str) -> str | None:
+        """The molecule of this name; in other case too if there is one only."""
+        alike = [known for known in self.molecule_types if known.lower() == name.lower()]
+        return name if name in self.molecule_types else alike[0] if len(alike) == 1 else None
 
 
 def read(inputs: Inputs, step: Step, name: str, mdp: Mdp | None) -> Topology:
@@ -70,6 +77,9 @@ class _Reader:
         self.branches: list[bool] = []
         self.opened: list[tuple[str, str, int]] = []  # (word, file, line) of each branch
         self.files = 0
+        self.sure = False  # all atoms of the molecule at hand are known
+        self.behind = False  # a [ moleculetype ] is above, whatever is defined
+        self.doubts: list[bool] = []  # of each branch: whether another definition may change it
 
     def file(self, name: str, above: list[str]) -> None:
         if trouble := not_text(self.inputs, name):
@@ -118,13 +128,17 @@ class _Reader:
         word, _, rest = text[1:].strip().partition(" ")
         rest = rest.strip()
         if word in ("ifdef", "ifndef"):
+            doubtful = rest not in self.defined and (self.unsure or not self.top.complete)
             self.branches.append((rest in self.defined) == (word == "ifdef"))
+            self.doubts.append(doubtful)
+            self.sure &= not doubtful
             self.opened.append((word, name, number))
             self.top.complete = self.top.complete and not self.unsure
         elif word == "else" and self.branches:
             self.branches[-1] = not self.branches[-1]
         elif word == "endif" and self.branches:
             self.branches.pop()
+            self.doubts.pop()
             self.opened.pop()
         elif word in ("endif", "else"):
             self.top.findings.append(error(f"{name} line {number}: #{word} without #ifdef.", file=name, line=number, thing=f"#{word}",
@@ -158,7 +172,8 @@ class _Reader:
             return
         elif not (inside or self.step.conditional or self.unsure or self.searched or is_brought(path)):
             self._missing(path, places, name, number)
-        self.top.complete = False
+        self.behind |= bool(is_brought(path) and _MOLECULES.fullmatch(path)) and not any(self.doubts)
+        self.top.complete = self.sure = False
 
     def _missing(self, path: str, places: list[str], name: str, number: int) -> None:
         if not is_windows(path) and any(self.step.tree.exists(place) is not False for place in places):
@@ -170,31 +185,64 @@ class _Reader:
 
     def _line(self, text: str, name: str, number: int) -> None:
         if text.startswith("["):
-            self.directive = text.strip("[] \t").lower()
-            self.top.directives[self.directive] += 1
-            self.top.places.setdefault(self.directive, (name, number))
-            if self.directive not in _DIRECTIVES:
-                near = difflib.get_close_matches(self.directive, _DIRECTIVES, 1, 0.6)
-                self.top.findings.append(error(f"{name} line {number}: [ {self.directive} ] is no directive of GROMACS.", file=name,
-                                               line=number, thing=self.directive,
-                                               remedy=f"Did you mean [ {near[0]} ]?" if near else "Correct it."))  # fmt: skip
+            self._directive(text.strip("[] \t").lower(), name, number)
             return
         words = text.split()
         if self.directive == "moleculetype":
-            self.molecule = words[0]
-            if self.molecule in self.top.molecule_types and not self.unsure:
-                self.top.findings.append(error(f"{name} line {number}: the molecule {self.molecule} is defined twice.", file=name,
-                                               line=number, thing=self.molecule, remedy="Keep one of the two."))  # fmt: skip
-            self.top.molecule_types[self.molecule] = 0
+            self._molecule(words[0], name, number)
         elif self.directive == "atoms" and self.molecule:
-            self.top.molecule_types[self.molecule] += 1
-            self.top.residues |= set(words[3:4])
-            if len(words) > 1:
-                self.top.used_types.setdefault(words[1], (name, number))
+            self._atom(words, name, number)
         elif self.directive == "atomtypes":
             self.top.atom_types.add(words[0])
         elif self.directive == "molecules" and len(words) > 1 and words[1].isdigit():
             self.top.molecules.append((words[0], int(words[1]), name, number))
+        elif self.sure and (atom := order.beyond(self.directive, words, self.top.molecule_types[self.molecule])):
+            self.sure = False  # one of them is enough
+            count = self.top.molecule_types[self.molecule]
+            self._wrong(name, number, atom, f"[ {self.directive} ] names the atom {atom}, but the molecule {self.molecule} has {count} "
+                        f"atom{'s' * (count != 1)}", "Correct the number, or move the section to the molecule that it is for.")  # fmt: skip
+
+    def _directive(self, directive: str, name: str, number: int) -> None:
+        self.directive = directive
+        certain = not self.unsure and not any(self.doubts)
+        if directive not in _DIRECTIVES:
+            near = difflib.get_close_matches(directive, _DIRECTIVES, 1, 0.6)
+            self._wrong(name, number, directive, f"[ {directive} ] is no directive of GROMACS",
+                        f"Did you mean [ {near[0]} ]?" if near else "Correct it.")  # fmt: skip
+        elif certain and self.behind and order.too_late(directive):
+            self._wrong(name, number, directive, f"invalid order: [ {directive} ] stands behind a [ moleculetype ]",
+                        "Put it, or the #include of this file, above the first [ moleculetype ].")  # fmt: skip
+        elif certain and self.top.complete and (needed := order.needed(directive, self.top.directives)):
+            self._wrong(name, number, directive, f"invalid order: there is no [ {needed} ] above [ {directive} ]",
+                        f"Put [ {needed} ] before it.")  # fmt: skip
+        self.behind |= directive == "moleculetype" and certain
+        self.sure &= directive not in ("intermolecular_interactions", "system", "molecules")
+        self.top.directives[directive] += 1
+        self.top.places.setdefault(directive, (name, number))
+
+    def _molecule(self, molecule: str, name: str, number: int) -> None:
+        if molecule in self.top.molecule_types and not self.unsure:
+            self._wrong(name, number, molecule, f"the molecule {molecule} is defined twice", "Keep one of the two.")
+        self.molecule = molecule
+        self.sure = not self.unsure and not any(self.doubts)
+        self.top.molecule_types[molecule] = 0
+        self.top.names[molecule] = []
+
+    def _atom(self, words: list[str], name: str, number: int) -> None:
+        self.top.molecule_types[self.molecule] += 1
+        count = self.top.molecule_types[self.molecule]
+        if self.sure and words[0].isdigit() and int(words[0]) != count:
+            self.sure = False
+            self._wrong(name, number, words[0], f"the atom {words[0]} should be {count}: atoms are numbered from 1 without a gap",
+                        "Number them anew.")  # fmt: skip
+        self.top.residues |= set(words[3:4])
+        if count <= _NAMED:
+            self.top.names[self.molecule] += words[4:5] or [""]
+        if len(words) > 1:
+            self.top.used_types.setdefault(words[1], (name, number))
+
+    def _wrong(self, name: str, number: int, thing: str, what: str, remedy: str) -> None:
+        self.top.findings.append(error(f"{name} line {number}: {what}.", file=name, line=number, thing=thing, remedy=remedy))
 
 
 def check(top: Topology) -> Iterator[Finding]:
@@ -205,7 +253,7 @@ def check(top: Topology) -> Iterator[Finding]:
         if not top.directives[needed]:
             yield error(f"{top.name} has no [ {needed} ].", file=top.name, line=1, thing=needed, remedy=f"Add [ {needed} ].")
     for name, _, file, line in top.molecules:
-        if name not in top.molecule_types:
+        if top.kind(name) is None:
             near = difflib.get_close_matches(name, list(top.molecule_types), 1, 0.5)
             yield error(f"{file} line {line}: the molecule {name} has no [ moleculetype ].", file=file, line=line, thing=name,
                         remedy=f"The nearest is {near[0]}." if near else "Define it, or include its .itp file.")  # fmt: skip
@@ -216,17 +264,6 @@ def check(top: Topology) -> Iterator[Finding]:
                         remedy=f"The nearest is {near[0]}." if near else "Define it.")  # fmt: skip
     if top.molecules and sum(count for _, count, _, _ in top.molecules) == 0:
         yield error(f"{top.name}: [ molecules ] counts 0 molecules.", file=top.name, thing="molecules", remedy="Give their numbers.")
-
-
-def check_counts(top: Topology, gro: Gro) -> Iterator[Finding]:
-    """As many atoms in the coordinates as in the topology."""
-    known = all(name in top.molecule_types for name, _, _, _ in top.molecules)
-    if not top.complete or not top.molecules or not known or gro.atoms is None or gro.findings:
-        return
-    total = sum(top.molecule_types[name] * count for name, count, _, _ in top.molecules)
-    if total != gro.atoms:
-        yield error(f"{gro.name} has {gro.atoms} atoms, {top.name} makes {total}.", file=top.name, line=top.molecules[-1][3],
-                    thing=str(total), remedy="Correct the numbers in [ molecules ].")  # fmt: skip
 
 
 def is_brought(path: str) -> bool:
