@@ -15,7 +15,7 @@ from ..plan import Plan, Step
 from ..solvers import SOLVERS
 from ..tree import resolve
 from . import data as data_files
-from . import files, groups, numbers, sequence, setup, types, words
+from . import files, groups, numbers, once, sequence, setup, types, vocabulary, words
 from .script import Script, is_known, read_script
 
 _PROGRAM = SOLVERS[2].programs
@@ -71,6 +71,8 @@ def _script(request: Request, step: Step, script: Script) -> Iterator[Finding]:
     yield from types.check(script, data)
     yield from numbers.check(request, step, script)
     yield from groups.check(script)
+    yield from once.check(script)
+    yield from vocabulary.check(script)
     text = " ".join(command.text for command in script.commands)
     if script.complete and not re.search(r"\b(run|minimize|rerun|temper|neb|prd|tad|hyper|write_data|write_restart|write_dump|"
                                          r"jump|dynamical_matrix|third_order|server|fix client|mdi|info|group2ndx)\b", text):  # fmt: skip

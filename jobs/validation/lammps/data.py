@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from ..base import Finding, Inputs, error
 from ..text import lines
+from . import rows
 from .script import Command
 
 _READ = 20_000
@@ -33,6 +34,7 @@ class Section:
     hint: str = ""  # the style behind `Atoms #`
     first: tuple[int, list[str]] | None = None
     count: int = 0
+    rows: list[tuple[int, list[str]]] = field(default_factory=list)  # line, first words
     extra: int = 0  # the first line beyond what was announced
     whole: bool = False  # read to its end
 
@@ -61,6 +63,7 @@ def read(inputs: Inputs, name: str) -> Data:
         elif at is not None:
             at.count += 1
             at.first = at.first or (line.number, words)
+            at.rows.append((line.number, words[:6]))
             at.extra = at.extra or (line.number if at.count > _announced(data, at) else 0)
         elif found := _HEAD.match(text):
             (data.counts if found[3] == "s" else data.types)[found[2]] = int(found[1])
@@ -86,6 +89,7 @@ def check(data: Data, style: Command | None, plain: bool) -> Iterator[Finding]:
                         f"{section.count if section.whole else wanted}, the header announces {wanted} {words}.", file=data.name, line=line,
                         thing=title, remedy="Make the header and the section agree.")  # fmt: skip
     yield from _columns(data, style)
+    yield from rows.check(data, style)
 
 
 def _columns(data: Data, style: Command | None) -> Iterator[Finding]:

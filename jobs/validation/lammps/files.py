@@ -16,9 +16,10 @@ from ..text import lines
 from ..tree import is_system, resolve
 from .potentials import BROUGHT
 from .script import Command, Script, is_known
+from .written import makes, may_make, written
 
-_VERBS = {"read_data": "reads", "read_restart": "reads the restart", "read_dump": "reads", "rerun": "reads", "molecule": "reads",
-          "variable": "reads", "fix": "reads", "pair_coeff": "reads the potential", "ndx2group": "reads"}  # fmt: skip
+_VERBS = {"include": "includes", "read_data": "reads", "read_restart": "reads the restart", "read_dump": "reads", "rerun": "reads",
+          "molecule": "reads", "variable": "reads", "fix": "reads", "pair_coeff": "reads the potential", "ndx2group": "reads"}  # fmt: skip
 _POTENTIAL = re.compile(r"[\w.+/\\:~-]*\.(eam|alloy|fs|tersoff|sw|meam|airebo(-m)?|rebo|edip|bop|snap(coeff|param)?|vashishta|table|adp|comb3?|"
                         r"eim|yace|pth?|nn|mliap|lcbop|modc?|zbl|spline|extep|gw|drip|ilp|kc|pot|potential|txt|dat|poly|agni|streitz|"
                         r"rann|ace|setfl|param|coeff)$|(.*/)?(ffield|library|lib)[.\w]*$", re.I)  # fmt: skip
@@ -26,22 +27,25 @@ _POTENTIAL = re.compile(r"[\w.+/\\:~-]*\.(eam|alloy|fs|tersoff|sw|meam|airebo(-m
 
 def check(request: Request, step: Step, script: Script) -> Iterator[Finding]:
     loops = any(True for _ in script.of("jump"))  # then what stands behind may run before
-    written = {posixpath.normpath(path) for command in script.commands if loops for path in _written(command)}
     made = {word for command in script.of("shell") for word in command.words}
     steps_on = any(command.word(0) == "cd" for command in script.of("shell"))
+    makers = [command for command in script.commands if loops and makes(command)]
     for command in script.commands:
         if not steps_on and not step.conditional:
-            for path in _read(command):
-                yield from _judge_read(step, command, path, written | made)
-        written |= {posixpath.normpath(path) for path in _written(command)}
+            for path in _read(command, script):
+                if path not in made and not may_make(makers, path):
+                    yield from _judge_read(step, command, path)
+        makers += [command] if not loops and makes(command) else []
         yield from _judge_written(step, command, made, steps_on)
         if command.name == "read_data":
             yield from _data(request, step, command)
     yield from _overwritten(step, script)
 
 
-def _read(command: Command) -> Iterator[str]:
+def _read(command: Command, script: Script) -> Iterator[str]:
     words = command.words
+    if command.name == "include" and command in script.absent:
+        yield command.word(0)
     if command.name in ("read_data", "read_restart", "read_dump", "ndx2group"):
         yield from words[:1]
     elif command.name == "rerun":
@@ -67,8 +71,8 @@ def _fix_file(command: Command) -> Iterator[str]:
         yield command.words[command.words.index("plumedfile") + 1]
 
 
-def _judge_read(step: Step, command: Command, path: str, written: set[str]) -> Iterator[Finding]:
-    if not path or not is_known(path) or posixpath.normpath(path) in written or _may_be_written(path, written):
+def _judge_read(step: Step, command: Command, path: str) -> Iterator[Finding]:
+    if not path or not is_known(path):
         return
     base = posixpath.basename(path)
     if command.name == "pair_coeff" and base in BROUGHT or is_system(path):
@@ -89,36 +93,8 @@ def _pattern(step: Step, command: Command, path: str) -> Iterator[Finding]:
                     line=command.line, thing=path, remedy="Add it from the results of the earlier job.")  # fmt: skip
 
 
-def _may_be_written(path: str, written: set[str]) -> bool:
-    """A file that the script itself writes, perhaps with a step number or a variable in its name."""
-    for name in written:
-        pattern = re.escape(name).replace(r"\*", ".*").replace("%", ".*")
-        pattern = re.sub(r"\\\$(\\\{\w+\\\}|\w)", ".*", pattern)
-        if re.fullmatch(pattern, posixpath.normpath(path)) or re.fullmatch(pattern + r"(\.\d+)?", posixpath.normpath(path)):
-            return True
-    return False
-
-
-def _written(command: Command) -> Iterator[str]:
-    """Paths that a command writes."""
-    words = command.words
-    if command.name in ("write_data", "write_restart", "log", "write_coeff"):
-        yield from words[:1]
-    elif command.name == "restart":
-        yield from (word for word in words[1:] if not word.isdigit())
-        yield from (word + ".*" for word in words[1:] if "*" not in word)
-    elif command.name == "dump":
-        yield from words[4:5]
-    elif command.name == "write_dump":
-        yield from words[2:3]
-    elif command.name in ("print", "fix") and any(word in ("file", "append") for word in words[:-1]):
-        for at, word in enumerate(words[:-1]):
-            if word in ("file", "append"):
-                yield words[at + 1]
-
-
 def _judge_written(step: Step, command: Command, made: set[str], steps_on: bool) -> Iterator[Finding]:
-    for path in _written(command):
+    for path in written(command):
         if not is_known(path) or path in ("none", "NULL", "") or path.endswith(".*") or path.startswith("/dev/"):
             continue
         if found := check_written(path, verb="writes to", file=command.file, line=command.line, cwd=step.cwd):
@@ -134,7 +110,7 @@ def _judge_written(step: Step, command: Command, made: set[str], steps_on: bool)
 def _overwritten(step: Step, script: Script) -> Iterator[Finding]:
     read = {command.word(0): command for command in script.of("read_data", "read_restart", "read_dump")}
     for command in script.of("write_data", "write_restart", "dump", "write_dump"):
-        for path in _written(command):
+        for path in written(command):
             if path in read and is_known(path) and resolve(step.cwd or "", path) in step.tree.inputs:
                 yield warning(f"{command.where} overwrites {path}, which {read[path].where} reads.", file=command.file,
                               line=command.line, thing=path, remedy="Write to another name.")  # fmt: skip

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..base import Finding, Inputs, error, warning
-from ..paths import check_read
 from ..plan import Step
 from ..text import MOST_INCLUDES, byte_order_mark, lines, not_text, too_many_includes
 from ..tree import resolve
@@ -45,6 +44,7 @@ class Script:
     complete: bool = True
     whole: bool = True  # every line of it and of what it includes was read, wherever it jumps
     variables: dict[str, str | None] = field(default_factory=dict)
+    absent: list[Command] = field(default_factory=list)  # includes of files that are not among the inputs
 
     def of(self, *names: str) -> Iterator[Command]:
         return (command for command in self.commands if command.name in names)
@@ -171,8 +171,7 @@ class _Reader:
             self.file(str(inside), here)
             return
         elif is_known(path) and not self.step.conditional:
-            found = check_read(self.step.tree, path, verb="includes", file=command.file, line=command.line, cwd=self.step.cwd)
-            self.script.findings += [found] if found else []
+            self.script.absent.append(command)
         self.script.complete = self.script.whole = False
 
 

@@ -21,18 +21,10 @@ _CUT = re.compile(
     r"^(lj/(cut|gromacs|smooth|expand|sf)|buck|morse|yukawa|soft|born|lj96/cut|mie/cut|lj/cut/coul/(cut|long|msm|debye|dsf|wolf))$"
 )
 _LONG = re.compile(r"(coul/(long|msm)|tip4p/long|lj/long|buck/long)")
-_KEYWORDS = frozenset(
-    """step elapsed elaplong dt time cpu tpcpu spcpu cpuremain cpuuse part timeremain atoms temp press pe ke etotal enthalpy evdwl ecoul
-    epair ebond eangle edihed eimp emol elong etail vol density lx ly lz xlo xhi ylo yhi zlo zhi xy xz yz xlat ylat zlat bonds angles
-    dihedrals impropers pxx pyy pzz pxy pxz pyz fmax fnorm nbuild ndanger cella cellb cellc cellalpha cellbeta cellgamma econserve
-    ecouple avecx avecy avecz bvecx""".split()
-)
 
 
 def check(script: Script) -> Iterator[Finding]:
     names = {command.name for command in script.commands}
-    for command in script.of("thermo_style"):
-        yield from _keywords(command)
     for command in script.of("velocity"):
         yield from _velocity(command)
     for command in script.of("minimize"):
@@ -45,13 +37,6 @@ def check(script: Script) -> Iterator[Finding]:
     yield from _regions(script)
     yield from _box(script)
     yield from _kspace(script)
-
-
-def _keywords(command: Command) -> Iterator[Finding]:
-    for word in command.words[1:] if command.word(0) == "custom" else ():
-        near = difflib.get_close_matches(word, _KEYWORDS, 1, 0.7) if word.isalpha() and word not in _KEYWORDS else []
-        if near and len(word) > 2:
-            yield _wrong(command, f"thermo_style custom knows no {word}", word, f"Did you mean {near[0]}?")
 
 
 def _velocity(command: Command) -> Iterator[Finding]:
@@ -139,6 +124,24 @@ def _kspace(script: Script) -> Iterator[Finding]:
     ):
         yield _wrong(style, f"pair_style {style.word(0)} needs a kspace_style, and there is none", "kspace_style",
                      "Add for instance kspace_style pppm 1.0e-4.")  # fmt: skip
+    yield from _open_box(script)
+
+
+def _open_box(script: Script) -> Iterator[Finding]:
+    """Ewald sums in a box with walls: only with a slab or a wire, or by MSM."""
+    solver = next(script.of("kspace_style"), None)
+    walls = next(script.of("boundary"), None)
+    helped = any({"slab", "wire"} & set(command.words) for command in script.of("kspace_modify"))
+    if not solver or not walls or helped or len(list(script.of("kspace_style"))) > 1 or any(script.of("change_box")):
+        return
+    if (
+        re.match(r"(pppm|ewald)", solver.word(0))
+        and len(walls.words) == 3
+        and all(map(is_known, walls.words))
+        and set(walls.words) != {"p"}
+    ):
+        yield _wrong(solver, f"kspace_style {solver.word(0)} wants periodic boundaries, and {walls.where} says boundary "
+                     f"{' '.join(walls.words)}", "boundary", "Write boundary p p p, kspace_modify slab 3.0 (for p p f), or kspace_style msm.")  # fmt: skip
 
 
 def positive(command: Command, style: str, words: tuple[str, ...], at: int) -> Iterator[Finding]:
