@@ -73,7 +73,8 @@ def opened(page):
     with page.expect_popup() as popup:
         page.get_by_role("link", name="Open JupyterLab").click()
     lab = popup.value
-    lab.add_locator_handler(lab.locator(".jp-Dialog").first, lambda dialog: dialog.get_by_role("button").last.click())  # "Failed to fetch", while the portal is away
+    told = lab.locator(".jp-Dialog").first  # "Failed to fetch", while the portal is away
+    lab.add_locator_handler(told, lambda dialog: dialog.get_by_role("button").last.click())
     expect(lab.locator("#jp-main-dock-panel")).to_be_visible(timeout=PATIENCE)
     return lab
 
