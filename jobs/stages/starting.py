@@ -85,9 +85,15 @@ def _so_far(facts: Facts) -> str:
 
 def _what_is_there(facts: Facts) -> str:
     cluster = facts.cluster
-    files = cluster.staging.get("files", 0) if cluster else 0
     wanted = cluster.nodes_wanted if cluster else 0
-    return f"{len(facts.nodes)} of {wanted} {'node' if wanted == 1 else 'nodes'} up, {files} {'file' if files == 1 else 'files'} staged"
+    nodes = f"{len(facts.nodes)} of {wanted} {'node' if wanted == 1 else 'nodes'} up"
+    if facts.work.kind == "workstation":
+        return f"{nodes}, its home with {_files(facts.home.files)} is back" if facts.home else f"{nodes}, an empty home"
+    return f"{nodes}, {_files(cluster.staging.get('files', 0) if cluster else 0)} staged"
+
+
+def _files(count: int) -> str:
+    return f"{count} {'file' if count == 1 else 'files'}"
 
 
 # --- acts -------------------------------------------------------------------------------------------------------------
