@@ -20,6 +20,7 @@ class Orders:
         self.watched = False
         self.release = False
         self.tails: List[str] = []
+        self.bring: List[Dict[str, Any]] = []  # files for the home of a workstation
         self.walltime: Optional[float] = None
         self.paid: Optional[float] = None
         self._lock = threading.Lock()
@@ -45,12 +46,14 @@ class Orders:
         self.watched = bool(orders.get("watched"))
         self.release = bool(orders.get("release"))
         self.tails = [str(path) for path in orders.get("tails") or []][:50]
+        self.bring = [dict(file) for file in orders.get("bring") or []]
         portal_now = orders.get("now")
         self.walltime = _translated(orders.get("walltime_until"), portal_now, at, self.walltime)
         self.paid = _translated(orders.get("paid_until"), portal_now, at, self.paid)
 
     def _all(self) -> Tuple[Any, ...]:
-        return (self.wish, self.grace, self.watched, self.release, tuple(self.tails), self.walltime, self.paid)
+        bring = tuple(str(file.get("id")) for file in self.bring)
+        return (self.wish, self.grace, self.watched, self.release, tuple(self.tails), bring, self.walltime, self.paid)
 
 
 def _translated(until: Optional[float], now: Optional[float], at: float, before: Optional[float]) -> Optional[float]:

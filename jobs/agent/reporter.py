@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Optional
 
 from . import PROTOCOL, VERSION, marks, outputs, sessions, staging
 from .config import Config
+from .fetch import Failed, Stopped
 from .health import Health
 from .link import Link
 from .logs import Logs
@@ -99,10 +100,10 @@ class Reporter:
             total = staging.stage(self._config, self._spec, self._portal, self._stopping)
             if self._spec.get("session"):
                 sessions.place(self._config, self._spec)
-        except staging.Failed as failed:
+        except Failed as failed:
             self._portal.insist("staged", {"error": {"file": failed.file, "message": failed.message}})
             self._wait(lambda: False)
-        except staging.Stopped:
+        except Stopped:
             return False
         self._portal.insist("staged", total)
         return True
@@ -150,6 +151,7 @@ class Reporter:
         self._workstation = station
         self._thread(station.relay.run)
         self._thread(station.tell_ready)
+        self._thread(station.bringing.run)
         self._orders_changed()
         station.attend(self._wait, self._orders_changed)
 

@@ -3,13 +3,12 @@
 The one idea: archives are made from homes that may hold anything, so they are unpacked as the user, step by step from
 open folders; times and modes of folders come last, when nothing changes in them any more.
 """
-import json
 import os
 import stat
 import tarfile
 from typing import Any, Dict, List, Tuple
 
-from . import sandbox
+from . import apart
 from .config import Config
 from .folder import Folder, Refused
 from .home import seconds
@@ -23,39 +22,11 @@ class Broken(Exception):
 
 def restore(config: Config, path: str) -> Dict[str, int]:
     """Empties the job folder and unpacks the archive into it; {"files"}. Raises Broken."""
-    out, told = os.pipe()
     with open(path, "rb") as archive:
-        pid = os.fork()
-        if pid == 0:
-            _child(config, archive, told)
-    os.close(told)
-    with os.fdopen(out, "rb") as file:
-        heard = file.read()
-    os.waitpid(pid, 0)
-    answer: Dict[str, Any] = json.loads(heard.decode("ascii")) if heard else {"error": "the process that unpacked it died"}
+        answer = apart.done(config, lambda: {"files": Home(config.workdir).fill(archive)}, archive.fileno())
     if "error" in answer:
         raise Broken(answer["error"])
     return {"files": int(answer["files"])}
-
-
-def _child(config: Config, archive: Any, told: int) -> None:
-    """Never returns."""
-    answer: Dict[str, Any] = {}
-    try:
-        sandbox.die_with_parent(9)
-        sandbox.close_others((archive.fileno(), told))
-        os.umask(0o077)
-        if config.run_as:
-            sandbox.drop_to(*config.run_as)
-        sandbox.no_new_privileges()
-        if sandbox.landlock_available():
-            sandbox.landlock([config.workdir], [])
-        answer = {"files": Home(config.workdir).fill(archive)}
-    except BaseException as error:
-        answer = {"error": "%s" % (getattr(error, "strerror", None) or error or type(error).__name__)}
-    finally:
-        os.write(told, json.dumps(answer).encode("ascii"))
-        os._exit(0)
 
 
 class Home:

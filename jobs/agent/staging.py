@@ -4,35 +4,21 @@ The one idea: an input grows under a name of the agent's own, where the command 
 whole by one rename; a reporter that comes new goes on where the last one was.
 """
 import errno
-import hashlib
 import json
 import os
 import shutil
 import threading
 import time
-from http.client import HTTPException
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any, Callable, Dict, List
 
 from . import marks
 from .config import Config
+from .fetch import Failed, Fetch, Stopped, plain
 from .folder import Folder, Refused
-from .wire import FIRST_PAUSE, Missing, Portal, Released, Unreachable, longer, raw, text
+from .wire import Portal, Released, Unreachable, raw, text
 
 INDEX = "staged.ndjson"  # a line for each file put in place: outputs leaves out what is still the same
 _PIECE = 1 << 20
-_TRIES = 3  # downloads whose checksum may be wrong
-
-
-class Failed(Exception):
-    """The inputs can't be put in place: which file, and why, in words for people."""
-
-    def __init__(self, file: str, message: str) -> None:
-        super().__init__(message)
-        self.file, self.message = file, message
-
-
-class Stopped(Exception):
-    """The wish changed meanwhile."""
 
 
 def stage(config: Config, spec: Dict[str, Any], portal: Portal, stopping: Callable[[], bool]) -> Dict[str, int]:
@@ -52,7 +38,8 @@ class Stage:
         self._config, self._portal, self._stopping = config, portal, stopping
         self._inputs: List[Dict[str, Any]] = list(spec.get("inputs") or [])
         self._folder = Folder(config.workdir, config.run_as)
-        self._files, self._bytes = 0, 0
+        self._fetch = Fetch(portal, stopping)
+        self._files = 0
         self._finished = False
         os.makedirs(config.path("staging"), mode=0o700, exist_ok=True)
 
@@ -67,11 +54,11 @@ class Stage:
         finally:
             self._finished = True
             self._folder.close()
-        return {"files": self._files, "bytes": self._bytes}
+        return {"files": self._files, "bytes": self._fetch.bytes}
 
     def _one(self, wanted: Dict[str, Any]) -> None:
         """One input; what goes wrong is said with its name."""
-        placed = os.path.join(self._config.path("staging"), "%s.placed" % _plain(wanted["id"]))
+        placed = os.path.join(self._config.path("staging"), "%s.placed" % plain(wanted["id"]))
         if not os.path.exists(placed):
             try:
                 self._place(wanted, self._fetched(wanted))
@@ -85,60 +72,9 @@ class Stage:
 
     def _fetched(self, wanted: Dict[str, Any]) -> str:
         """Path of the whole, checked file. Raises Failed, Stopped, Released or OSError."""
-        path = os.path.join(self._config.path("staging"), "%s.part" % _plain(wanted["id"]))
-        before = self._bytes
-        for _ in range(_TRIES):
-            self._bytes = before
-            found = self._download(wanted, path)
-            if found and found == (wanted.get("sha256") or found):
-                return path
-            os.unlink(path)
-        raise Failed(wanted["name"], "its checksum is wrong after %d downloads" % _TRIES)
-
-    def _download(self, wanted: Dict[str, Any], path: str) -> str:
-        """Fetches what is missing, however often the connection breaks; returns the sha256."""
-        digest = hashlib.sha256()
-        pause = FIRST_PAUSE
-        with open(path, "ab+") as file:
-            for piece in _pieces(file):
-                self._count(digest, piece)
-            while file.tell() < wanted["size"]:
-                had = file.tell()
-                if self._stopping():
-                    raise Stopped()
-                try:
-                    self._more(wanted, file, digest)
-                except Missing:
-                    raise Failed(wanted["name"], "the portal does not have this file any more") from None
-                except (Unreachable, HTTPException, ConnectionError, TimeoutError):
-                    self._portal.drop()
-                if file.tell() == had:
-                    self._portal.wait(pause)
-                    pause = longer(pause)
-            return digest.hexdigest() if file.tell() == wanted["size"] else ""
-
-    def _more(self, wanted: Dict[str, Any], file: Any, digest: Any) -> None:
-        """One request's worth. May raise what sockets raise."""
-        start = file.tell()
-        response = self._portal.stream("input/%s" % _plain(wanted["id"]), start)
-        if start and response.status == 200:  # it does not know ranges
-            _skip(response, start)
-        while file.tell() < wanted["size"]:
-            if self._stopping():
-                self._portal.drop()
-                raise Stopped()
-            piece = response.read(min(_PIECE, wanted["size"] - file.tell()))
-            if not piece:
-                self._portal.drop()
-                return
-            file.write(piece)
-            file.flush()
-            self._count(digest, piece)
-        response.read()
-
-    def _count(self, digest: Any, piece: bytes) -> None:
-        digest.update(piece)
-        self._bytes += len(piece)
+        path = os.path.join(self._config.path("staging"), "%s.part" % plain(wanted["id"]))
+        self._fetch.file(wanted, path)
+        return path
 
     def _place(self, wanted: Dict[str, Any], path: str) -> None:
         if wanted.get("home"):
@@ -191,7 +127,7 @@ class Stage:
         told = None
         while not self._finished:
             time.sleep(0.5)
-            body = {"files": self._files, "of_files": len(self._inputs), "bytes": min(self._bytes, total), "of_bytes": total}
+            body = {"files": self._files, "of_files": len(self._inputs), "bytes": min(self._fetch.bytes, total), "of_bytes": total}
             if body != told:
                 try:
                     self._portal.tell("staging", body)
@@ -212,24 +148,3 @@ def staged_index(config: Config) -> Dict[bytes, List[Any]]:
     except OSError:
         pass
     return found
-
-
-def _plain(name: Any) -> str:
-    """An input's id as part of a path: nothing but letters, digits, dash and underscore."""
-    plain = "".join(char for char in str(name) if char.isalnum() or char in "-_")
-    if not plain or plain != str(name):
-        raise Refused("an input's id that is no id: %r" % (name,))
-    return plain
-
-
-def _pieces(file: Any) -> Iterator[bytes]:
-    file.seek(0)
-    return iter(lambda: file.read(_PIECE), b"")
-
-
-def _skip(response: Any, count: int) -> None:
-    while count:
-        piece = response.read(min(_PIECE, count))
-        if not piece:
-            raise HTTPException("the answer ended early")
-        count -= len(piece)

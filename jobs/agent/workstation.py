@@ -7,6 +7,7 @@ import time
 from typing import Any, Callable, Dict, Optional
 
 from . import doors
+from .bringing import Bringing
 from .config import Config
 from .copies import Copies, Failed, Interrupted, NoRoom
 from .evidence import Evidence
@@ -31,6 +32,7 @@ class Workstation:
         session = spec["session"]
         self.relay = Relay(config, portal, log)
         self.evidence = Evidence(config, session, self.relay)
+        self.bringing = Bringing(config, portal, orders, over, log)
         self.may_end = False  # the home can be saved: the session may be ended
         self._config, self._portal, self._orders, self._over = config, portal, orders, over
         self._kind = str(session.get("kind"))
@@ -46,6 +48,7 @@ class Workstation:
         """A wish that was refused and taken back may be uttered again at once."""
         if self._orders.wish == RUN:
             self._refused = None
+        self.bringing.news.ring()
 
     def tell_ready(self) -> None:
         """A thread's life: says once that the session's service answers. Raises Released."""
@@ -68,6 +71,7 @@ class Workstation:
 
     def save(self, wait: Wait) -> Dict[str, int]:
         """The last copy, once nothing runs any more; tried until it is whole or given up. Raises Released."""
+        self.bringing.finish()
         pause = _FIRST_PAUSE
         while not self._given_up():
             last = self._copies.last()

@@ -25,6 +25,7 @@ class Workstations(Portal):
         self.no_room = ""  # the answer to home/room, if not empty
         self.parts = {}  # copy -> bytearray
         self.wholes = []  # bodies of home/whole
+        self.waiting = {}  # id -> order of a file that is to come into the home
         self.relays = []
         self.relay_refusal = 0  # an HTTP code instead of the websocket
         super().__init__()
@@ -47,6 +48,13 @@ class Workstations(Portal):
         super().stop()
         for relay in self.relays:
             relay.cut()
+
+    def bring(self, *files):
+        """Sends (id, name, data) into the home until the agent says of each that it came, or did not."""
+        for number, name, data in files:
+            self.inputs[f"sent-{number}"] = data
+            self.waiting[number] = {"id": number, "name": name, "size": len(data), "sha256": hashlib.sha256(data).hexdigest(), "mode": 0o640}
+        self.order(bring=list(self.waiting.values()))
 
     def home(self):
         """The bytes of the last whole copy."""
@@ -252,7 +260,14 @@ class WorkstationHandler(_Handler):
             self.portal.heard.append(("home/whole", body))
         return 200, {"ok": True}
 
+    def brought(self, query, data, node):
+        body = json.loads(data)
+        with self.portal.lock:
+            self.portal.heard.append(("brought", body))
+            self.portal.waiting.pop(body["id"], None)
+            self.portal.orders["bring"] = list(self.portal.waiting.values())
+
     reports = {
-        **_Handler.reports, "home_room": home_room, "home_part": home_part, "home_whole": home_whole,
+        **_Handler.reports, "brought": brought, "home_room": home_room, "home_part": home_part, "home_whole": home_whole,
         "ready": _plain("ready"), "unsaved": _plain("unsaved"),
     }  # fmt: skip
