@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
-from . import lifecycle, sessions, tokens
+from . import lifecycle, sending, sessions, tokens
 from .lifecycle import Wish
 from .models import Cluster, Event, Node, Workload, Workstation, touch
 
@@ -125,6 +125,7 @@ def orders(caller: Caller, now: datetime) -> dict[str, Any]:
         "watched": False,
         "tails": [],
         "now": now.timestamp(),
+        **({"bring": sending.orders(work.pk)} if work.kind == "workstation" else {}),
     }
 
 
@@ -202,6 +203,11 @@ def started(caller: Caller, report: Mapping[str, Any], now: datetime) -> None:
 def ready(caller: Caller, report: Mapping[str, Any], now: datetime) -> None:
     """The session of a workstation can be connected to."""
     _fact(caller, now, "ready", {"ready": now})
+
+
+def brought(caller: Caller, report: Mapping[str, Any], now: datetime) -> None:
+    """A file that was sent is in the home of a workstation, or can't be."""
+    sending.brought(caller.workload_id, report, now)
 
 
 def unsaved(caller: Caller, report: Mapping[str, Any], now: datetime) -> None:

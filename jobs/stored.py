@@ -14,15 +14,15 @@ from typing import Any
 
 from django.core.files.storage import default_storage
 from django.db import transaction
-from django.db.models import Count, F, QuerySet, Window
+from django.db.models import Count, F, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
-from . import lifecycle
+from . import lifecycle, sending
 from .models import JobInput, StoredFile, Workload
 
 
 class InUse(Exception):
-    """A job that is not over needs the file."""
+    """A job that is not over needs the file, or a workstation waits for it."""
 
 
 @dataclass
@@ -60,8 +60,9 @@ def jobs_with(file: StoredFile) -> QuerySet[Workload]:
 
 
 def needed_by(file: StoredFile) -> QuerySet[Workload]:
-    """The jobs that are not over: drafts, and what waits or runs."""
-    return jobs_with(file).exclude(status__in=lifecycle.REST_CODES)
+    """What is not over: the jobs that use it, drafts among them, and the workstations that it is on its way to."""
+    jobs = jobs_with(file).exclude(status__in=lifecycle.REST_CODES).order_by().values("pk")
+    return Workload.objects.filter(Q(pk__in=jobs) | Q(pk__in=sending.needing(file).values("pk"))).order_by("-pk")
 
 
 def delete(file: StoredFile, now: datetime) -> bool:
@@ -89,6 +90,7 @@ def forget_unused(owner: Any) -> int:
 def _remove(row: StoredFile) -> None:
     """The row now, the bytes once that is certain."""
     key = row.key
+    row.sent.all().delete()  # what arrived is in a home; nothing of it waits any more
     row.delete()
     if not StoredFile.objects.filter(key=key).exists():
         transaction.on_commit(lambda: default_storage.delete(key), robust=True)

@@ -10,9 +10,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from jobs import homes, idleness, logs, outputs
+from jobs import homes, idleness, logs, outputs, sending
 from jobs.gateway import Caller
 from jobs.models import HomeCopy
 from portal import streams
@@ -58,6 +59,16 @@ async def send(caller: Caller, pk: str, scope: streams.Scope, receive: streams.R
         raise Refuse(404, {"message": "no such copy"})
     stretch = streams.Stretch(lambda: homes.open_copy(copy), 0, copy.size)
     await streams.send_file(scope, receive, answer, [stretch], filename="home.tar")
+
+
+async def send_file(caller: Caller, pk: str, scope: streams.Scope, receive: streams.Receive, answer: streams.Send) -> None:
+    """The bytes of a file that waits for the caller's own workstation, with Range."""
+    file = await in_database(sending.file_for, caller.workload_id, int(pk))
+    if file is None or not await in_files(default_storage.exists, file.key):
+        raise Refuse(404, {"message": "no such file waits"})
+    key = file.key
+    stretch = streams.Stretch(lambda: default_storage.open(key, "rb"), 0, file.size)
+    await streams.send_file(scope, receive, answer, [stretch], filename="sent")
 
 
 def note_beat(caller: Caller, report: Mapping[str, Any], at: float) -> None:

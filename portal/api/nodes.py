@@ -79,6 +79,8 @@ async def _answer(scope: streams.Scope, receive: streams.Receive, send: streams.
     if report == "input" and scope["method"] == "GET":
         if rest.startswith("home-"):
             return await homes.send(caller, rest.removeprefix("home-"), scope, receive, send)
+        if rest.startswith("sent-"):
+            return await homes.send_file(caller, rest.removeprefix("sent-"), scope, receive, send)
         return await send_input(caller, int(rest), scope, receive, send)
     if report == "orders" and scope["method"] == "GET":
         return await _wait_for_orders(caller, int(query.get("have") or 0))
@@ -207,6 +209,7 @@ FACTS: Mapping[str, Callable[[Caller, Any], Awaitable[dict[str, Any]]]] = {
     "started": _fact(gateway.started),
     "ready": _fact(gateway.ready),
     "unsaved": _fact(gateway.unsaved),
+    "brought": _fact(gateway.brought),
     "beat": _beat,
     "gap": _gap,
     "exit": _fact(gateway.exited),

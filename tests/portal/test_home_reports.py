@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import io
 import json
 from pathlib import Path
 from urllib.parse import urlencode
@@ -11,9 +12,11 @@ import factories
 import playing
 import pytest
 from django.core.files.storage import default_storage
+from django.utils import timezone
 
-from jobs import homes, logs, tokens
+from jobs import homes, logs, sending, tokens
 from jobs.models import HomeCopy
+from portal import storing
 from portal.api import nodes
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("cloud")]
@@ -194,3 +197,29 @@ def test_a_beat_leaves_signs_of_work(agent, desk, clock):
     directory = logs.attempt_dir(desk.work.public_id, 1)
     assert logs.last_touched(directory, "processor") > logs.last_touched(directory, "input")
     assert logs.last_touched(directory, "solver") is None
+
+
+def test_a_file_that_was_sent_is_fetched_in_parts_and_told_once(agent, desk, owner):
+    file = storing.keep(owner, "deck.inp", io.BytesIO(DATA), len(DATA))
+    (row,) = sending.send(desk.work.workstation, [file], owner, timezone.now())
+    told = agent.json("beat", {"cpu": 0})[1]["orders"]["bring"]
+    assert told == [{"id": row.pk, "name": "deck.inp", "size": len(DATA), "sha256": file.sha256, "mode": 0o644}]
+    assert agent(f"input/sent-{row.pk}", method="GET") == (200, DATA)
+    assert agent(f"input/sent-{row.pk}", method="GET", headers=[(b"range", b"bytes=1000-")]) == (206, DATA[1000:])
+    for _ in range(2):
+        status, answer = agent.json("brought", {"id": row.pk, "name": "deck.inp"})
+        assert (status, answer["orders"]["bring"]) == (200, [])
+    assert agent(f"input/sent-{row.pk}", method="GET")[0] == 404
+    assert agent("brought", {"name": "deck.inp"})[0] == 400
+
+
+def test_files_of_others_and_lost_ones_are_not_sent(agent, desk, owner, stranger):
+    other = factories.workstation(stranger)
+    file = storing.keep(stranger, "deck.inp", io.BytesIO(DATA), len(DATA))
+    (row,) = sending.send(other, [file], stranger, timezone.now())
+    assert agent(f"input/sent-{row.pk}", method="GET")[0] == 404
+    lost = storing.keep(owner, "lost.inp", io.BytesIO(DATA), len(DATA))
+    (row,) = sending.send(desk.work.workstation, [lost], owner, timezone.now())
+    default_storage.delete(lost.key)
+    assert agent(f"input/sent-{row.pk}", method="GET")[0] == 404
+    assert agent("input/sent-x", method="GET")[0] == 400
