@@ -18,7 +18,7 @@ from jobs.models import Workload
 
 from .presenters import cards, course, files, head, health, rows, stages, timeline, waiting
 from .presenters.facts import Facts
-from .presenters.workstations import cost, home, idle, says, session
+from .presenters.workstations import cost, home, idle, says, sent, session
 from .presenters.workstations import head as ws_head
 from .presenters.workstations import rows as ws_rows
 from .presenters.workstations.facts import WorkstationFacts
@@ -61,7 +61,7 @@ JOB_PARTS: Parts = {
 
 WORKSTATION_PAGES: Pages = {
     "status": (*HEAD, "line", "note", "veil", "viewers", "gates", "ended", "cost", "idle", "home", "shares"),
-    "files": (*HEAD, "line"),
+    "files": (*HEAD, "line", "sent"),
     "health": (*HEAD, "line", "says", "nodes"),
     "timeline": (*HEAD, "line", "axis", "events"),
     "settings": (*HEAD, "line"),
@@ -80,6 +80,7 @@ WORKSTATION_PARTS: Parts = {
     "idle": idle.card,
     "home": home.card,
     "shares": home.shares,
+    "sent": sent.card,
     "says": health.says,
     "nodes": health.nodes,
     "axis": timeline.axis,

@@ -26,6 +26,7 @@ from portal.views import (
     outputs,
     projects,
     queue,
+    sending,
     slurm,
     tokens,
     uploads,
@@ -53,6 +54,7 @@ urlpatterns = [
     path("workstations/", include(workstation_actions.urlpatterns)),
     path("workstations/", include(workstation_files.urlpatterns)),
     path("", include(uploads.urlpatterns)),
+    path("", include(sending.urlpatterns)),  # before one file: "send" is no public id
     path("", include(files.urlpatterns)),
     path("", include(slurm.urlpatterns)),
     path("", include(limits.urlpatterns)),

@@ -16,7 +16,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import path, reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from jobs import homes
+from jobs import homes, stored
 from jobs.models import AuditEntry, Coretype, HomeCopy, Job, JobInput, SoftwareVersion, StoredFile, Workload
 from portal import copies, storing, streams, words
 from portal.presenters.text import plural
@@ -27,13 +27,13 @@ from .asking import went
 from .workstations import tab
 
 SANDBOX = "sandbox; default-src 'none'"
-SHOWN = 1000
+SHOWN, PICKS = 1000, 50
 
 
 @login_required
 @require_safe
 def files(request: HttpRequest, public_id: str) -> HttpResponse:
-    return tab(request, public_id, "files", rows=shown.rows, folder=lambda facts: _folder(request, facts))
+    return tab(request, public_id, "files", rows=shown.rows, folder=lambda facts: _folder(request, facts), mine=lambda _: _mine(request))
 
 
 @login_required
@@ -98,6 +98,11 @@ def _contents(copy: HomeCopy) -> copies.Contents:
         return copies.contents(copy)
     except (FileNotFoundError, ValueError) as error:
         raise Http404("The storage does not have this copy any more, or it is damaged.") from error
+
+
+def _mine(request: HttpRequest) -> list[StoredFile]:
+    """What can be sent into its home from here."""
+    return list(stored.files_of(request.user)[:PICKS])
 
 
 def _folder(request: HttpRequest, facts: Any) -> dict[str, Any] | None:

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 ROLES = ("owner", "member", "stranger", "anonymous", "admin")
 OPEN = {"health", "signin", "signout", "home"}
 """Answers anybody; tells nothing of anybody's."""
-OWN = {"account", "password", "tokens", "files", "file-arrived", "help", "hardware", "hardware-software", "jobs", "job-new", "job-new-input", "job-sample",
+OWN = {"account", "password", "tokens", "files", "files-send", "file-arrived", "help", "hardware", "hardware-software", "jobs", "job-new", "job-new-input", "job-sample",
        "projects", "budget", "upload", "workstations", "workstation-new", "webhooks"}  # fmt: skip
 """Signed-in people; shows only what is theirs."""
 JOB_SEEN = {"job", "job-output", "job-files", "job-health", "job-health-data", "job-timeline", "job-settings", "job-zip", "job-file",
@@ -39,7 +39,14 @@ DESK_SEEN = {
 }
 DESK_CHANGED = {"workstation-submit", "workstation-suspend", "workstation-resume", "workstation-stop", "workstation-keep", "workstation-stay",
                 "workstation-delete", "workstation-share", "workstation-share-revoke"}  # fmt: skip
-DESK_OWNED = {"workstation-open", "workstation-copy", "workstation-take", "workstation-job", "workstation-copy-file"}
+DESK_OWNED = {
+    "workstation-open",
+    "workstation-copy",
+    "workstation-take",
+    "workstation-job",
+    "workstation-copy-file",
+    "workstation-sent-back",
+}
 """Of a workstation: seen by its project; changed by owner, lead, admin; its session and home are its owner's alone."""
 JOB_COPIED = {"job-clone", "job-resubmit"}
 ELSEWHERE = {
@@ -257,6 +264,8 @@ def desk(owner, wing):
         "size": 1,
     }
     HomeCopy.objects.create(workstation=made, **key)
+    file = StoredFile.objects.create(owner=owner, name="deck.inp", size=2, sha256=SHA_OF_HI, key="inputs/none")
+    made.sent.create(file=file, name="deck.inp", by=owner, made=timezone.now())
     return made.workload
 
 
@@ -264,6 +273,7 @@ def desk_address(name, desk) -> str:
     from django.urls import reverse
 
     args = {"workstation-copy-file": ["c0ffee00c0ffee00", 0], "workstation-share-revoke": [desk.workstation.shares.get().pk]}
+    args["workstation-sent-back"] = [desk.workstation.sent.get().pk]
     args |= dict.fromkeys(("workstation-copy", "workstation-take", "workstation-job"), ["c0ffee00c0ffee00"])
     return reverse(name, args=[desk.public_id, *args.get(name, [])])
 
@@ -283,6 +293,19 @@ def test_workstations_are_changed_by_owner_and_admin_and_their_homes_are_the_own
     assert {role: getattr(people[role], ask)(address).status_code for role in refused} == refused
     assert type(desk).objects.values().get(pk=desk.pk) == before
     assert getattr(people["owner"], ask)(address).status_code in (200, 302, 404)
+
+
+def test_only_its_owner_sends_files_into_a_workstation_and_only_their_own(people, desk, job, stranger, member):
+    theirs = {
+        user: StoredFile.objects.create(owner=user, name="mine", size=2, sha256=SHA_OF_HI, key="inputs/none") for user in (stranger, member)
+    }
+    for role, user, status in (("stranger", stranger, 404), ("member", member, 403), ("admin", member, 403)):
+        assert people[role].post("/files/send/", {"to": desk.public_id, "file": theirs[user].public_id}).status_code == status
+    assert people["anonymous"].post("/files/send/", {"to": desk.public_id}).status_code == 302
+    people["owner"].post("/files/send/", {"to": desk.public_id, "file": theirs[member].public_id})
+    assert desk.workstation.sent.count() == 1
+    assert people["stranger"].get(f"/files/send/?job={job.public_id}").status_code == 404
+    assert people["member"].get(f"/files/send/?job={job.public_id}").status_code == 200
 
 
 SOCKETS = [
