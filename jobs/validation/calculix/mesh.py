@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..base import Finding, error
+from . import members_used
 from .cards import Card, Deck
+from .members import CORNERS
 
 _STIFF = ("ELASTIC", "HYPERELASTIC", "HYPERFOAM", "USERMATERIAL", "DEFORMATIONPLASTICITY", "CONDUCTIVITY", "FLUIDCONSTANTS",
           "MAGNETICPERMEABILITY", "ELECTRICALCONDUCTIVITY", "MOHRCOULOMB", "SPRING", "DASHPOT", "GAP", "SPECIFICHEAT")  # fmt: skip
@@ -27,6 +29,7 @@ def check(deck: Deck) -> Iterator[Finding]:
         yield from _rows(deck)
         yield from _elements(deck, nodes)
         yield from _loads(deck, nodes)
+        yield from members_used.check(deck, nodes)
 
 
 def _sections(deck: Deck) -> Iterator[Finding]:
@@ -64,17 +67,11 @@ def _elements(deck: Deck, nodes: set[int]) -> Iterator[Finding]:
                 return
 
 
-_CORNERS = {"C3D4": 4, "C3D6": 6, "C3D8": 8, "C3D8R": 8, "C3D8I": 8, "C3D10": 10, "C3D10T": 10, "C3D15": 15, "C3D20": 20, "C3D20R": 20,
-            "S3": 3, "S4": 4, "S4R": 4, "S6": 6, "S8": 8, "S8R": 8, "CPS3": 3, "CPS4": 4, "CPS6": 6, "CPS8": 8, "CPE3": 3, "CPE4": 4,
-            "CPE6": 6, "CPE8": 8, "CAX3": 3, "CAX4": 4, "CAX6": 6, "CAX8": 8, "M3D3": 3, "M3D4": 4, "B31": 2, "B32": 3, "B32R": 3,
-            "T3D2": 2, "T3D3": 3}  # fmt: skip
-
-
 def _rows(deck: Deck) -> Iterator[Finding]:
     """As many nodes as the type of the element has, over as many lines as that takes; each element once."""
     seen: dict[str, int] = {}
     for card in deck.of("ELEMENT"):
-        wanted = _CORNERS.get(card.parameters.get("TYPE", "").upper())
+        wanted = CORNERS.get(card.parameters.get("TYPE", "").upper())
         given: list[str] = []
         first = 0
         for line, text in card.data if wanted else ():
@@ -97,6 +94,7 @@ def _rows(deck: Deck) -> Iterator[Finding]:
 def _loads(deck: Deck, nodes: set[int]) -> Iterator[Finding]:
     for card in deck.of("BOUNDARY", "CLOAD"):
         yield from _load(card, nodes)
+        yield from _span(card) if card.name == "BOUNDARY" else ()
         yield from _freedom(card) if card.name == "CLOAD" else ()
     for card in deck.of("NSET", "ELSET"):
         yield from _ranges(card) if "GENERATE" in card.parameters else ()
@@ -117,6 +115,15 @@ def _freedom(card: Card) -> Iterator[Finding]:
         if word.isdigit() and int(word) in (7, 8, 9):
             yield error(f"{card.file} line {line}: there is no degree of freedom {word} for *CLOAD.", file=card.file, line=line, thing=word,
                         remedy="Write 1 to 3 for forces, 4 to 6 for moments.")  # fmt: skip
+            return
+
+
+def _span(card: Card) -> Iterator[Finding]:
+    for line, text in card.data:
+        first, last = [*text.split(","), "", ""][1:3]
+        if first.isdigit() and int(first) <= 7 <= int(last if last.isdigit() else first):
+            yield error(f"{card.file} line {line}: there is no degree of freedom 7 for *BOUNDARY.", file=card.file, line=line, thing="7",
+                        remedy="Write 1 to 3 for displacements, 4 to 6 for rotations, 11 for the temperature.")  # fmt: skip
             return
 
 

@@ -72,7 +72,7 @@ def defined(deck: Deck) -> Names:
 def _used(card: Card) -> Iterator[tuple[int, str, str]]:
     """(line, kind, name) for each name that a card uses."""
     yield from _parameters(card)
-    if card.name in _NODE_DATA:
+    if card.name in _NODE_DATA or card.name == "INITIALCONDITIONS" and re.match("TEMP|DISP|VELO", card.parameters.get("TYPE", "").upper()):
         yield from _first_fields(card, "node set")
     elif card.name in _ELEMENT_DATA:
         yield from _first_fields(card, "set" if card.name == "DLOAD" else "element set")

@@ -30,9 +30,11 @@ def check(request: Request, step: Step, deck: Deck) -> Iterator[Finding]:
         yield from _count(card) if card.name in ("FREQUENCY", "BUCKLE") else ()
         yield from _elastic(card) if card.name == "ELASTIC" else ()
     yield from _increments(deck)
+    yield from _nested(deck)
     if deck.complete and not any(True for _ in deck.of("RESTART")):
         yield from _whole(deck)
         yield from _density(deck)
+        yield from _warm(deck)
     yield from _memory(request, deck)
 
 
@@ -56,6 +58,26 @@ def _whole(deck: Deck) -> Iterator[Finding]:
     if "STATIC" in names and not names & _SUPPORTS and not _springs(deck):
         yield warning(f"{deck.name} has no *BOUNDARY: the body is free to move and a static result would be void.",
                       thing="*BOUNDARY", remedy="Add supports.", **at)  # type: ignore[arg-type] # fmt: skip
+
+
+def _nested(deck: Deck) -> Iterator[Finding]:
+    begun: Card | None = None
+    for card in deck.of("STEP", "ENDSTEP"):
+        if card.name == "STEP" and begun is not None:
+            yield error(f"{card.file} line {card.line}: a *STEP begins before that of line {begun.line} has its *END STEP.", file=card.file,
+                        line=card.line, thing="*END STEP", remedy="End each step with *END STEP.")  # fmt: skip
+            return
+        begun = card if card.name == "STEP" else None
+
+
+def _warm(deck: Deck) -> Iterator[Finding]:
+    """*TEMPERATURE needs something to start from."""
+    card = next(deck.of("TEMPERATURE"), None)
+    starts = any("TEMPERATURE" in given.parameters.get("TYPE", "").upper() for given in deck.of("INITIALCONDITIONS"))
+    if card is not None and not starts:
+        yield error(f"{card.file} line {card.line}: *TEMPERATURE needs temperatures to start from, and there are none.", file=card.file,
+                    line=card.line, thing="*INITIAL CONDITIONS",
+                    remedy="Add *INITIAL CONDITIONS, TYPE=TEMPERATURE before the first *STEP.")  # fmt: skip
 
 
 def _springs(deck: Deck) -> bool:
@@ -150,7 +172,11 @@ def _count(card: Card) -> Iterator[Finding]:
 def _elastic(card: Card) -> Iterator[Finding]:
     kind = card.parameters.get("TYPE", "ISO").upper()
     values = _numbers(card)
-    if not kind.startswith("ISO") or len(values) < 2 or not card.data:
+    if not kind.startswith("ISO") or not card.data:
+        return
+    if len(values) < 2:
+        yield error(f"{card.file} line {card.data[0][0]}: *ELASTIC wants two constants, Young's modulus and Poisson's ratio, and has one.",
+                    file=card.file, line=card.data[0][0], thing="*ELASTIC", remedy="Add Poisson's ratio behind a comma.")  # fmt: skip
         return
     young, poisson = values[0], values[1]
     at = {"file": card.file, "line": card.data[0][0]}
