@@ -13,7 +13,7 @@ from ..paths import check_read, spot
 from ..plan import Plan, Step
 from ..solvers import SOLVERS
 from ..tree import resolve
-from . import files, memory, molecule, words
+from . import files, geometry, memory, molecule, words
 from .deck import read
 
 _PROGRAM = SOLVERS[5].programs
@@ -45,6 +45,7 @@ def _step(request: Request, step: Step) -> Iterator[Finding]:
     if any(finding.thing in ("binary", "UTF-16") for finding in deck.findings):
         return
     yield from words.check(deck)
+    yield from geometry.check(request.inputs, step, deck)
     yield from molecule.check(deck)
     yield from memory.check(request, step, deck)
     yield from files.check(step, deck)

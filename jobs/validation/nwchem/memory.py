@@ -12,6 +12,7 @@ from .deck import Deck, Row
 _UNITS = {"real": 8, "double": 8, "integer": 8, "byte": 1, "b": 1, "kb": 1 << 10, "mb": 1 << 20, "mw": 8 << 20, "gb": 1 << 30,
           "kw": 8 << 10, "gw": 8 << 30, "tb": 1 << 40, "doubles": 8, "integers": 8, "bytes": 1}  # fmt: skip
 _PARTS = ("stack", "heap", "global")
+_LEAST, _SCANTY = 16 << 20, 40 << 20  # bytes of one process; water in the smallest basis wants 40 MB
 _ENORMOUS = 1 << 40  # bytes of one process; more than any node is likely to have
 
 
@@ -25,6 +26,11 @@ def _directive(request: Request, step: Step, row: Row) -> Iterator[Finding]:
     at = {"file": row.file, "line": row.line, "thing": " ".join(row.words[1:])}
     if problem:
         yield error(f"{row.where}: {problem}.", remedy="Write for instance memory total 2000 mb.", **at)  # type: ignore[arg-type]
+        return
+    if "total" in (word.lower() for word in row.words) and 0 < asked < _SCANTY:
+        make = error if asked < _LEAST else warning
+        yield make(f"{row.where}: a memory of {asked >> 20} MB is too little; the smallest molecules want more than {_SCANTY >> 20} MB.",
+                   remedy="Write for instance memory total 2000 mb.", **at)  # type: ignore[arg-type] # fmt: skip
         return
     ranks = (step.launcher.ranks if step.launcher else 1) or 1
     here = -(-ranks // request.nodes)

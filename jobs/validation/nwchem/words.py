@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from ..base import Finding, error, warning
 from .deck import BLOCKS, SINGLES, Block, Deck, Row
+from .geometry import SYMBOLS, is_number
 
 _THEORIES = """scf dft sodft mp2 direct_mp2 rimp2 ccsd ccsd(t) ccsd+t(ccsd) mcscf selci tce semi tddft esp property md pspw band
     paw qmmm python shell rel cphf hessian freq frequencies neb zts dplot vscf ccca rt_tddft gw plumed mm oniom drdy
@@ -31,23 +32,18 @@ _BASES = re.compile(r"(sto-|\d-\d+|def2|(d-|t-|q-)?aug-|jun-|jul-|cc-|pc|dz|tz|q
                     r"sbkjc|hay|los|nasa|weigend|x2c|dyall|sapporo|roos|partridge|wtbs|gamess|sadlej|dunning|def|iglo|[a-z]?[dtq56]z|mcc|apr|m6|"
                     r"minao|universal|\w*polariz|\w*fitting|binning|cologne|bauschlicher|core|chipman|blaudeau|coemd|ccemd|ccj|cvtz|g3|"
                     r"mg3|modified|nlo|nmr|pv|qmmm|s3|s6|saug|seg|feller|huzinaga|glendening|jorge|lanthanide|sarc|sdd|sdb|koga|y\w+|\dzapa)")  # fmt: skip
-_SYMBOLS = frozenset(
-    """h he li be b c n o f ne na mg al si p s cl ar k ca sc ti v cr mn fe co ni cu zn ga ge as se br kr rb sr y zr nb mo tc ru rh
-    pd ag cd in sn sb te i xe cs ba la ce pr nd pm sm eu gd tb dy ho er tm yb lu hf ta w re os ir pt au hg tl pb bi po at rn fr
-    ra ac th pa u np pu am cm bk cf es fm md no lr bq x""".split()
-)
 
 
 def check(deck: Deck) -> Iterator[Finding]:
+    yield from _remarks(deck)
     for block in deck.items:
         if block.name not in BLOCKS | SINGLES:
             yield from _unknown(block.head)
         elif not block.closed and not deck.cut:
             yield _unclosed(block)
-        elif block.name == "geometry":
-            yield from _geometry(block)
-        elif block.name in ("scf", "dft"):
-            yield from _method(block)
+        elif block.name in ("scf", "dft", "driver"):
+            yield from _numbers(block)
+            yield from _method(block) if block.name != "driver" else ()
         elif block.name == "basis":
             yield from _basis(block)
         if block.name == "task":
@@ -55,6 +51,25 @@ def check(deck: Deck) -> Iterator[Finding]:
     if deck.complete and not any(True for _ in deck.of("task")):
         yield warning(f"{deck.name} has no task: nothing would be computed.", file=deck.name, line=1, thing="task",
                       remedy="Add for instance task scf energy.")  # fmt: skip
+
+
+def _remarks(deck: Deck) -> Iterator[Finding]:
+    """Lines that are remarks in other programs. One is enough."""
+    for block in deck.items:
+        for row in (block.head, *(block.rows if block.name in ("geometry", "basis", "scf", "dft", "driver") else ())):
+            if row.name.startswith("!") or (row is block.head and row.name.startswith(_REMARKS)):
+                yield error(f"{row.where} begins with {row.words[0]}: NWChem takes only what stands behind # for a remark.", file=row.file,
+                            line=row.line, thing=row.words[0], remedy="Write # before it.")  # fmt: skip
+                return
+
+
+def _numbers(block: Block) -> Iterator[Finding]:
+    for row in block.rows:
+        stops = _NUMBERS.get((block.name, row.name))
+        if stops is not None and len(row.words) > 1 and not is_number(row.words[1]):
+            effect = "" if stops else "; NWChem would go on with its default"
+            yield (error if stops else warning)(f"{row.where}: {row.name} wants a number, not {row.words[1]}{effect}.", file=row.file,
+                                                line=row.line, thing=row.words[1], remedy="Write a number.")  # fmt: skip
 
 
 def _unknown(row: Row) -> Iterator[Finding]:
@@ -71,44 +86,14 @@ def _unclosed(block: Block) -> Finding:
                  thing=block.name, remedy="Add end after it.")  # fmt: skip
 
 
-def _geometry(block: Block) -> Iterator[Finding]:
-    inner = {row.name for row in block.rows}
-    atoms = [row for row in block.rows if len(row.words) >= 4 and _is_number(row.words[1])]
-    if not atoms and not inner & {"load", "zmatrix", "zmat", "zmt", "system", "use", "unload"} and \
-            not any(word.lower() in ("load", "bqbq") for word in block.head.words):  # fmt: skip
-        yield error(f"{block.head.where}: the geometry has no atoms.", file=block.head.file, line=block.head.line, thing="geometry",
-                    remedy="Add lines such as O 0 0 0.")  # fmt: skip
-    yield from _places(atoms) if not inner & {"zmatrix", "zmat", "zmt", "zcoord"} else ()
-    for row in atoms:
-        letters = re.match(r"[a-z]*", row.name)
-        symbol = letters.group() if letters else ""
-        if symbol and symbol[:2] not in _SYMBOLS and symbol[:1] not in _SYMBOLS and not symbol.startswith("bq"):
-            yield error(f"{row.where}: {row.words[0]} is no element.", file=row.file, line=row.line, thing=row.words[0],
-                        remedy="Begin the tag with the symbol of an element.")  # fmt: skip
-
-
-def _places(atoms: list[Row]) -> Iterator[Finding]:
-    """Coordinates that are no numbers, and two atoms in one place."""
-    seen: dict[tuple[float, ...], Row] = {}
-    for row in atoms:
-        wrong = next((word for word in row.words[1:4] if not _is_number(word)), None)
-        if wrong:
-            yield error(f"{row.where}: the coordinate {wrong} of {row.words[0]} is no number.", file=row.file, line=row.line, thing=wrong,
-                        remedy="Write x, y and z behind the tag.")  # fmt: skip
-            return
-        place = tuple(float(re.sub("[dD]", "e", word)) for word in row.words[1:4])
-        if place in seen:
-            yield error(f"{row.where}: {row.words[0]} is where {seen[place].words[0]} of line {seen[place].line} is.", file=row.file,
-                        line=row.line, thing=row.words[0], remedy="Correct the coordinates.")  # fmt: skip
-            return
-        seen[place] = row
-
-
-_GRID = """coarse xcoarse medium fine xfine huge gausleg lebedev eumac treutler erf1 erf2 ssf becke old nodisk rm level cfock""".split()
-
-
-def _is_number(word: str) -> bool:
-    return bool(re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eEdD][-+]?\d+)?", word))
+_GRID = """coarse xcoarse medium fine xfine huge gausleg lebedev eumac treutler erf1 erf2 ssf becke old nodisk rm level cfock murknowles
+    delley accuracy""".split()
+# Words of a block that want a number, and whether NWChem stops where they get none; else it goes on with its default.
+_NUMBERS = {
+    ("scf", "maxiter"): True, ("scf", "thresh"): True, ("scf", "tol2e"): True, ("scf", "nopen"): True, ("driver", "maxiter"): True,
+    ("dft", "iterations"): False, ("dft", "mult"): False,
+}  # fmt: skip
+_REMARKS = ("!", "//", "%", "--", "/*")  # of other programs
 
 
 def _method(block: Block) -> Iterator[Finding]:
@@ -124,21 +109,26 @@ def _method(block: Block) -> Iterator[Finding]:
         elif row.name == "xc":
             yield from _functional(row)
         elif row.name == "grid" and block.name == "dft":
-            for word in row.words[1:]:
-                near = difflib.get_close_matches(word.lower(), _GRID, 1, 0.8) if word.isalpha() and word.lower() not in _GRID else []
-                if near:
-                    yield error(
-                        f"{row.where}: grid knows no {word}.", file=row.file, line=row.line, thing=word, remedy=f"Did you mean {near[0]}?"
-                    )
+            yield from _grid(row)
+
+
+def _grid(row: Row) -> Iterator[Finding]:
+    """An unknown word is passed over, and the grid stays as it was."""
+    for word in row.words[1:]:
+        if len(word) > 3 and word.isalpha() and word.lower() not in _GRID:
+            near = difflib.get_close_matches(word.lower(), _GRID, 1, 0.6)
+            make = error if difflib.get_close_matches(word.lower(), _GRID, 1, 0.8) else warning
+            yield make(f"{row.where}: grid knows no {word}.", file=row.file, line=row.line, thing=word,
+                       remedy=f"Did you mean {near[0]}?" if near else f"Choose of {', '.join(_GRID[:6])}.")  # fmt: skip
 
 
 def _not_positive(word: str) -> bool:
-    return _is_number(word) and float(re.sub("[dD]", "e", word)) <= 0
+    return is_number(word) and float(re.sub("[dD]", "e", word)) <= 0
 
 
 def _functional(row: Row) -> Iterator[Finding]:
     for word in row.words[1:]:
-        if not _is_number(word) and word.lower() not in _FUNCTIONALS:
+        if not is_number(word) and word.lower() not in _FUNCTIONALS:
             near = difflib.get_close_matches(word.lower(), _FUNCTIONALS, 1, 0.8)
             if near:
                 yield error(f"{row.where}: the functional {word} is not known.", file=row.file, line=row.line, thing=word,
@@ -148,7 +138,7 @@ def _functional(row: Row) -> Iterator[Finding]:
 def _basis(block: Block) -> Iterator[Finding]:
     for row in (block.head, *block.rows):
         name = row.after("library") or ""
-        if name and not _BASES.match(name.lower()) and name.lower() not in _SYMBOLS and "file" not in [w.lower() for w in row.words]:
+        if name and not _BASES.match(name.lower()) and name.lower() not in SYMBOLS and "file" not in [w.lower() for w in row.words]:
             yield warning(f"{row.where}: the basis set {name} is not one that is known here.", file=row.file, line=row.line, thing=name,
                           remedy="Check its name in the library of NWChem.")  # fmt: skip
 
