@@ -25,6 +25,8 @@ BUSY_TREE = 0.3
 BUSY_GPU = 0.05
 QUIET = timedelta(seconds=60)
 """A sign not seen for so long is quiet. Beats come every few seconds."""
+SETTING_UP = timedelta(hours=1)
+"""A session that cannot be used yet is being set up, which is no idleness; for so long at most."""
 HEARD = timedelta(seconds=120)
 """Beats missing for longer: nobody can say whether it works."""
 SIGNS = ("input", "processor", "graphics", "solver")
@@ -95,6 +97,8 @@ def signs_in(beat: Mapping[str, Any], at: float) -> dict[str, float]:
 def judge(seen: Seen, rule: Rule, now: datetime) -> Verdict:
     """When it will be suspended, as far as that can be said."""
     since = max(moment for moment in (seen.begun, seen.away_until, seen.stayed, *seen.signs.values()) if moment is not None)
+    if seen.begun > now:
+        return Verdict(now, None)
     if not rule.after or seen.heard is None or now - max(seen.heard, seen.away_until or seen.heard) > HEARD:
         return Verdict(since, None)
     end = end_of(since, rule.after, rule.warnings, seen.told, now, keep=seen.keep_until)
@@ -121,7 +125,7 @@ def seen_of(workstation: Workstation, cluster: Cluster, heard: datetime | None, 
     """Of an active workstation."""
     directory = logs.attempt_dir(workstation.workload.public_id, cluster.attempt)
     times = {sign: moment for sign in SIGNS if (moment := logs.last_touched(directory, sign))}
-    begun = cluster.ready or cluster.started or cluster.asked
+    begun = cluster.ready or (cluster.started or cluster.asked) + SETTING_UP
     told = Told(workstation.warned, workstation.warned_at)
     return Seen(begun, heard, times, away_until, workstation.stayed, workstation.keep_until, told)
 
@@ -140,7 +144,7 @@ def evidence(workstation: Workstation, now: datetime) -> list[Evidence]:
 
 def _shown(sign: str, seen: Seen, now: datetime) -> Evidence:
     last = seen.signs.get(sign)
-    since = max(last or seen.begun, seen.begun)
+    since = min(max(last or seen.begun, seen.begun), now)
     if last is not None and now - last <= QUIET:
         return Evidence(sign, NAMES[sign], False, since, "at work")
     minutes = int((now - since).total_seconds() // 60)

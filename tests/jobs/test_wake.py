@@ -5,8 +5,10 @@ from __future__ import annotations
 import subprocess
 import time
 
+import factories
 import pytest
 import redis
+from django.db import transaction
 
 from jobs import hints, signals, tasks, wake
 from portal.launch import broker
@@ -100,3 +102,13 @@ def test_without_a_broker_there_are_no_hints(settings):
     settings.REDIS_URL = ""
     assert not wake.hint("queued")
     assert not wake.breaker.is_open()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_not_committed_yet_is_not_hinted_at(sent, monkeypatch, clock):
+    monkeypatch.setattr(wake, "hint", lambda queue: sent.append(queue))
+    work = factories.job().workload
+    with transaction.atomic():
+        assert work.submit(work.owner, clock())
+        assert sent == []
+    assert sent == ["queued"]

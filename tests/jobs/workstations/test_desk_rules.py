@@ -9,7 +9,7 @@ import playing
 import pytest
 from django.core import mail
 
-from jobs import gateway, lifecycle, logs, rounds
+from jobs import gateway, idleness, lifecycle, logs, rounds
 from jobs.models import Charge, Cluster, Outage, WorkNotice
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("cloud")]
@@ -101,6 +101,34 @@ def test_an_open_tab_is_no_work_but_a_key_is(station, desk, clock):
     passes(clock, desk, 8)
     assert (status(station), reasons(station)) == ("active", [])
     passes(clock, desk, 3)
+    assert status(station) == "suspending"
+
+
+def test_setting_up_is_not_idling(station, purse, clock, owner):
+    rules(station, idle_after=600, idle_warnings=[60])
+    assert station.workload.submit(owner, clock())
+    desks.turn(clock)
+    station.workload.refresh_from_db()
+    desk = desks.Desk(station.workload, clock).boot(ready=False)
+    passes(clock, desk, 25)
+    assert (status(station), reasons(station)) == ("active", [])
+    assert {one.words for one in idleness.evidence(station, clock())} == {"never, for 0 min"}
+    gateway.ready(desk.agent, {"service": "terminal"}, clock())
+    passes(clock, desk, 8)
+    assert (status(station), reasons(station)) == ("active", [])
+    passes(clock, desk, 3)
+    assert status(station) == "suspending"
+
+
+def test_what_is_never_ready_is_idle_after_an_hour(station, purse, clock, owner):
+    rules(station, idle_after=600, idle_warnings=[60])
+    assert station.workload.submit(owner, clock())
+    desks.turn(clock)
+    station.workload.refresh_from_db()
+    desk = desks.Desk(station.workload, clock).boot(ready=False)
+    passes(clock, desk, 68)
+    assert status(station) == "active"
+    passes(clock, desk, 4)
     assert status(station) == "suspending"
 
 

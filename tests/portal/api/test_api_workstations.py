@@ -116,6 +116,35 @@ def test_suspend_resume_stop_delete(me, made, desk, clock):
     assert (default_storage.exists(key), Workload.objects.exists()) == (False, False)
 
 
+def test_of_several_resumes_and_suspends_one_is_taken(me, made, desk, clock):
+    address = f"workstations/{made.public_id}/"
+    answers = [me.post(f"{address}suspend/").status_code for _ in range(3)]
+    turn(clock)
+    assert (answers, desk.obey()) == ([202, 409, 409], "saved")
+    turn(clock)
+    attempt = Workload.objects.get(pk=made.pk).attempt
+    assert [me.post(f"{address}resume/").status_code for _ in range(5)] == [202, 409, 409, 409, 409]
+    asked = Workload.objects.get(pk=made.pk)
+    assert (asked.attempt, asked.status) == (attempt + 1, "queued")
+    assert asked.resume(asked.owner) is False
+    assert me.post(f"{address}suspend/").status_code == 202
+    turn(clock)
+    assert me.get(address).json()["status"] == "Suspended"
+
+
+def test_only_workstations_are_suspended_and_only_when_the_page_would(me, asked, owner, clock):
+    job = factories.job(owner).workload
+    assert job.submit(owner, clock())
+    for verb in ("suspend", "resume"):
+        assert me.post(f"workstations/{job.public_id}/{verb}/").status_code == 404
+        assert me.post(f"jobs/{job.public_id}/{verb}/").status_code == 404
+    started = me.post("workstations/", asked).json()["id"]
+    refused(me.post(f"workstations/{started}/suspend/"), 409, "no home yet")
+    refused(me.post(f"workstations/{started}/resume/"), 409, "on its way")
+    assert me.get(f"workstations/{started}/").json()["wish"] == "run"
+    assert Workload.objects.get(pk=job.pk).status == "queued"
+
+
 def test_kept_on_within_the_limit(me, made, desk):
     address = f"workstations/{made.public_id}/"
     assert me.post(f"{address}keep/", {"hours": 3}).status_code == 200
