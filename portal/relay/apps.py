@@ -26,6 +26,10 @@ from .tickets import Pass
 
 KEPT = 3.0
 """Seconds that a pass which was looked at is trusted."""
+TWICE = (
+    "This browser is signed in on this host name too, to Headrace or to another program, and applications are kept apart from"
+    " that. Sign out here, or delete this host's cookies; then open the application again from the workstation's page."
+)
 _ways: dict[Pass, tuple[float, access.Way | None]] = {}
 
 
@@ -44,7 +48,8 @@ async def enter(scope: dict[str, Any], receive: Any, send: Any) -> None:
     ticket = parse_qs(scope["query_string"].decode("latin1")).get("ticket", [""])[0]
     given = tickets.unseal(ticket, "ticket", tickets.TICKET)
     if given is None or given.name != name or not _apart(headers) or not await _lets_in(given):
-        await streams.reply(send, 403, "This link is over, or not for this host. Open the application again from the workstation's page.")
+        text = "This link is over, or not for this host. Open the application again from the workstation's page."
+        await streams.reply(send, 403, TWICE if _signed_in(headers) else text)
         return
     secure = "; Secure" if settings.HTTPS else ""
     rules = f"Path=/relay/{name}/; Max-Age={tickets.COOKIE}; HttpOnly; SameSite=Lax{secure}"
@@ -56,7 +61,8 @@ async def enter(scope: dict[str, Any], receive: Any, send: Any) -> None:
 async def page(scope: dict[str, Any], receive: Any, send: Any) -> None:
     way = await _way(scope)
     if way is None:
-        await streams.reply(send, 403, "Open the application from the workstation's page in Headrace.")
+        twice = _signed_in(streams.headers_of(scope))
+        await streams.reply(send, 403, TWICE if twice else "Open the application from the workstation's page in Headrace.")
         return
     await proxied.page(scope, receive, send, way)
 
@@ -89,8 +95,11 @@ def _from_its_own_pages(headers: dict[str, str]) -> bool:
 
 def _apart(headers: dict[str, str]) -> bool:
     """Whether this is the applications' host, and nobody has signed in to the portal on it."""
-    signed_in = settings.SESSION_COOKIE_NAME in parse_cookie(headers.get("cookie", ""))
-    return hosts.is_for_apps(headers.get("host", "")) and not signed_in
+    return hosts.is_for_apps(headers.get("host", "")) and not _signed_in(headers)
+
+
+def _signed_in(headers: dict[str, str]) -> bool:
+    return settings.SESSION_COOKIE_NAME in parse_cookie(headers.get("cookie", ""))
 
 
 async def _lets_in(given: Pass) -> access.Way | None:

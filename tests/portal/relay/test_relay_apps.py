@@ -232,6 +232,15 @@ def test_the_page_knows_where_the_application_is(name, session, settings, desk):
     assert apps.address(request, name) == ""
 
 
+async def test_who_is_signed_in_on_both_host_names_is_told_so(name, session):
+    """Opening it again, which is what helps otherwise, would never help."""
+    ticket = f"/relay/{name}/enter?ticket={tickets.seal(Pass(session, name), 'ticket')}"
+    cookie = await entered(name, session)
+    for path in (ticket, f"/relay/{name}/app/"):
+        answer = await asked(path, cookie=f"{cookie}; sessionid=other")
+        assert (answer["status"], b"signed in on this host name too" in answer["body"]) == (403, True)
+
+
 async def test_without_the_program_the_page_says_so(name, token, session):
     cookie = await entered(name, session)
     assert (await asked(f"/relay/{name}/app/", cookie=cookie))["status"] == 502
