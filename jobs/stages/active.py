@@ -46,7 +46,7 @@ def _ended(facts: Facts) -> Step:
     assert cluster is not None
     words, why = in_words(cluster.exit), cluster.exit.get("why")
     if why == "lost":
-        return give_up(facts, "node-lost", str(cluster.exit.get("note") or "The agent lost the session."))
+        return suspend(facts, "node-lost", str(cluster.exit.get("note") or "The agent lost the session."))  # it still saves the home
     if why == "outside":
         return suspend(facts, *why_it_vanished(cluster)) if cluster.trouble else suspend(facts, "cancelled-outside", words)
     if why == "walltime":
