@@ -26,6 +26,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def uses_database(item: pytest.Item) -> bool:
+    """A browser sees the same page whatever lies behind it: those tests run once, with everything else."""
+    if "playwright" in getattr(item, "fixturenames", ()):
+        return False
     return bool(item.get_closest_marker("django_db") or DATABASE & set(getattr(item, "fixturenames", ())))
 
 
