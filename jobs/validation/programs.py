@@ -201,7 +201,7 @@ def _gromacs(step: Step) -> Effects:
     if tool not in _GMX_DEFAULTS:
         return [], True
     stem = step.option("-deffnm")
-    made: list[str | None] = [*_GMX_DEFAULTS[tool], *([f"{stem}*"] if stem else [])]
+    made: list[str | None] = [f"{stem}*"] if stem and tool == "mdrun" else [*_GMX_DEFAULTS[tool]]
     outputs = ("-o", "-e", "-g", "-x", "-cpo", "-po", "-pp") + (("-c",) if tool == "mdrun" else ())
     if tool == "pdb2gmx":
         outputs += ("-p", "-i", "-n", "-q")

@@ -16,7 +16,7 @@ from ..paths import check_read, spot
 from ..plan import Plan, Step
 from ..solvers import SOLVERS
 from ..tree import resolve
-from . import coordinates, counts, groups, parameters, topology
+from . import coordinates, counts, groups, parameters, topology, trajectory
 
 _PROGRAM = SOLVERS[3].programs
 _COORDINATES = (".gro", ".g96", ".pdb", ".brk", ".ent", ".esp", ".tpr")
@@ -51,6 +51,7 @@ class Call:
 
 def check(request: Request, plan: Plan) -> Iterator[Finding]:
     done: set[str] = set()
+    runs = trajectory.Runs()
     for step in plan.steps:
         if not re.fullmatch(_PROGRAM, step.program) or None in step.argv or "-h" in step.argv:
             continue
@@ -61,8 +62,13 @@ def check(request: Request, plan: Plan) -> Iterator[Finding]:
             yield from _force_field(call)
         if call.tool == "mdrun":
             yield from _mdrun(request, call)
+            runs.run(step)
         elif call.tool == "grompp":
             yield from _grompp(request, call, done)
+            name = _name(call, "-f", "grompp.mdp")
+            runs.prepare(step, parameters.read(request.inputs, name) if name else None)
+        else:
+            yield from runs.read(step, call.tool)
 
 
 def _tool(step: Step) -> str:

@@ -71,6 +71,8 @@ class Deck:
     namelists: dict[str, Namelist] = field(default_factory=dict)
     cards: dict[str, Card] = field(default_factory=dict)
     strays: list[tuple[int, str]] = field(default_factory=list)  # lines that belong to nothing
+    twice: list[tuple[int, str]] = field(default_factory=list)  # cards that were there already
+    remarks: list[tuple[int, str]] = field(default_factory=list)  # lines of a namelist that begin with #
     findings: list[Finding] = field(default_factory=list)
 
     def value(self, namelist: str, name: str) -> Value | None:
@@ -130,7 +132,7 @@ class _Reader:
     def _begin(self, number: int, bare: str) -> None:
         name, _, rest = bare[1:].partition(" ")
         self.open = Namelist(name.lower().rstrip(","), number)
-        self.deck.namelists[self.open.name] = self.open
+        self.deck.namelists.setdefault(self.open.name, self.open)  # pw.x reads the first one only
         if rest.strip():
             self._inside(number, rest.strip())
 
@@ -140,6 +142,9 @@ class _Reader:
             self._unclosed(self.open)
             self.open = None
             self._begin(number, bare)
+            return
+        if bare.startswith("#"):
+            self.deck.remarks.append((number, bare))
             return
         if bare.split("!")[0].count("'") % 2:
             self._unquoted(number, bare)
@@ -181,6 +186,7 @@ class _Reader:
         words = re.sub(r"[({})]", " ", bare).split()
         if words and words[0].upper() in CARDS:
             self.card = Card(words[0].upper(), words[1].lower() if len(words) > 1 else "", number)
+            self.deck.twice += [(number, self.card.name)] if self.card.name in self.deck.cards else []
             self.deck.cards[self.card.name] = self.card
         elif self.card is not None:
             self.card.rows.append((number, re.split(r"[!#]", bare)[0].split()))

@@ -23,6 +23,7 @@ _READ = 256 << 10
 def check(request: Request, step: Step, deck: Deck) -> Iterator[Finding]:
     yield from _filling(deck)
     yield from _odd(request, step, deck)
+    yield from _bands(request, step, deck)
 
 
 def _filling(deck: Deck) -> Iterator[Finding]:
@@ -57,6 +58,15 @@ def _odd(request: Request, step: Step, deck: Deck) -> Iterator[Finding]:
         yield error(f"{deck.name} line {line}: there are {count} electrons, an odd number, and occupations are fixed: pw.x takes it for a "
                     "metal and stops.", file=deck.name, line=line, thing="occupations",
                     remedy="Set occupations='smearing' with degauss, or nspin=2 with tot_magnetization.")  # fmt: skip
+
+
+def _bands(request: Request, step: Step, deck: Deck) -> Iterator[Finding]:
+    """Two electrons fill a band, so half as many bands is the least."""
+    bands = deck.value("system", "nbnd")
+    count = _count(request, step, deck) if bands and bands.number and bands.number > 0 else None
+    if bands and bands.number and count is not None and bands.number < -(-count // 2):
+        yield error(f"{deck.name} line {bands.line}: nbnd is {bands.text}, but {count} electrons want {-(-count // 2)} bands at least.",
+                    file=deck.name, line=bands.line, thing="nbnd", remedy="Give more bands, or leave nbnd out.")  # fmt: skip
 
 
 def _count(request: Request, step: Step, deck: Deck) -> int | None:

@@ -7,16 +7,14 @@ goes on with fewer atoms, where they differ.
 from __future__ import annotations
 
 import difflib
-import posixpath
 import re
 from collections.abc import Iterator
 
 from ..base import Finding, Request, error, warning
 from ..plan import Step
-from ..tree import is_system, is_windows, resolve
-from . import electrons
+from . import electrons, pseudopotentials, structure
 from .deck import CARDS, Deck, Namelist, Value
-from .variables import BROUGHT, CHOICES, INTEGERS, LOGICALS, NAMELISTS, REALS, STRINGS
+from .variables import CHOICES, INTEGERS, LOGICALS, NAMELISTS, REALS, STRINGS
 
 _ORDER = ["control", "system", "electrons"]
 _POSITIVE = {"ecutwfc": "system", "ecutrho": "system", "nat": "system", "ntyp": "system", "conv_thr": "electrons",
@@ -32,11 +30,12 @@ def check(request: Request, step: Step, deck: Deck) -> Iterator[Finding]:
     if not broken:
         yield from _cell(deck)
         yield from _cards(deck)
+        yield from structure.check(deck)
         yield from _counts(deck)
         yield from _points(deck)
         yield from electrons.check(request, step, deck)
     yield from _release(request, deck)
-    yield from _pseudopotentials(request, step, deck)
+    yield from pseudopotentials.check(request, step, deck)
 
 
 def _release(request: Request, deck: Deck) -> Iterator[Finding]:
@@ -66,6 +65,7 @@ def _namelists(deck: Deck) -> Iterator[Finding]:
         if name not in deck.namelists and not any(name in difflib.get_close_matches(n, [name], 1, 0.6) for n in deck.namelists):
             yield _wrong(deck, 1, f"&{name}", f"there is no namelist &{name.upper()}, which {calculation} needs",
                          f"Add &{name.upper()} and a / after it.")  # fmt: skip
+    yield from structure.order(deck, needed)
 
 
 def _variables(deck: Deck, namelist: Namelist) -> Iterator[Finding]:
@@ -235,57 +235,13 @@ def _points(deck: Deck) -> Iterator[Finding]:
             )
         elif any(re.fullmatch(r"[-+]?\d+", word) and int(word) <= 0 for word in words[:3]):
             yield _wrong(deck, line, "K_POINTS", f"the grid of k points is {' '.join(words[:3])}", "Give at least 1 in each direction.")
+        elif any(re.fullmatch(r"[-+]?\d+", word) and int(word) not in (0, 1) for word in words[3:6]):
+            yield _wrong(deck, line, "K_POINTS", f"the shifts of the grid of k points are {' '.join(words[3:6])}", "Each is 0 or 1.")
     elif points.option in ("", "tpiba", "crystal", "tpiba_b", "crystal_b") and points.rows and points.rows[0][1]:
         count = points.rows[0][1][0]
         if count.isdigit() and points.whole and len(points.rows) - 1 < int(count):
             yield _wrong(deck, points.rows[0][0], "K_POINTS", f"K_POINTS announces {count} points and lists {len(points.rows) - 1}",
                          "Correct the number.")  # fmt: skip
-
-
-def _pseudopotentials(request: Request, step: Step, deck: Deck) -> Iterator[Finding]:
-    species = deck.cards.get("ATOMIC_SPECIES")
-    value = deck.value("control", "pseudo_dir")
-    folder = value.string if value else None
-    if not species or step.conditional:
-        return
-    if value and folder and not is_system(folder) and (is_windows(folder) or folder.startswith("/") or
-                                                       step.cwd is not None and resolve(step.cwd, folder) is None):  # fmt: skip
-        yield _wrong(deck, value.line, folder, f"pseudo_dir is {folder}, a path of another machine or outside the job folder",
-                     "Upload the pseudopotentials and write pseudo_dir='.'.")  # fmt: skip
-        return
-    if step.environment.get("ESPRESSO_PSEUDO") or (folder and (is_system(folder) or folder.startswith(("$", "~")))):
-        return
-    for line, words in species.rows:
-        if len(words) >= 3 and not words[2].startswith("$"):
-            yield from _pseudopotential(step, deck, line, words[2], folder)
-            yield from _empty(request, step, deck, line, posixpath.join(folder or ".", words[2]))
-
-
-def _empty(request: Request, step: Step, deck: Deck, line: int, path: str) -> Iterator[Finding]:
-    inside = resolve(step.cwd, path) if step.cwd is not None else None
-    if inside in step.tree.inputs and inside not in step.tree.made and not request.inputs.size(str(inside)):
-        yield _wrong(deck, line, path, f"the pseudopotential {path} is empty (0 bytes)", "Upload it again.")
-
-
-def _pseudopotential(step: Step, deck: Deck, line: int, name: str, folder: str | None) -> Iterator[Finding]:
-    inside = resolve(step.cwd, posixpath.join(folder or ".", name)) if step.cwd is not None else None
-    if inside is None or (folder is not None and step.tree.exists(inside) is not False):
-        return
-    near = step.tree.nearest(inside)
-    if folder is None:
-        there = step.tree.exists(resolve(step.cwd or "", name) or "?")
-        yield warning(f"{deck.name} line {line}: the pseudopotential {name} is looked for in a folder of the installation, as pseudo_dir "
-                      "is not set.", file=deck.name, line=line, thing=name,
-                      remedy="Write pseudo_dir='.'." if there else "Upload it and write pseudo_dir='.'.")  # fmt: skip
-        return
-    at = {"file": deck.name, "line": line, "thing": name}
-    message = f"{deck.name} line {line} names the pseudopotential {name}, which is not among the uploaded files (pseudo_dir is {folder})."
-    if near and near.lower().endswith(name.lower()) or near and posixpath.basename(near) == name:
-        yield error(message, remedy=f"There is {near}.", **at)  # type: ignore[arg-type]
-    elif name in BROUGHT:
-        yield warning(message, remedy="Upload it, unless the installation brings it.", **at)  # type: ignore[arg-type]
-    else:
-        yield error(message, remedy=f"Did you mean {near}?" if near else "Upload it.", **at)  # type: ignore[arg-type]
 
 
 def _wrong(deck: Deck, line: int, thing: str, what: str, remedy: str) -> Finding:
