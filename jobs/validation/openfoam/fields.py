@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from ..base import Finding, error
 from ..paths import spot
 from ..plan import Step
-from . import conditions, shape
+from . import conditions, demands, shape, sizes
 from .case import Case, solves, times
 from .control import start_time
 from .dictionary import Dictionary
@@ -40,6 +40,7 @@ def check(case: Case) -> Iterator[Finding]:
     if _given(case, folder):
         yield from _needed(case, step, folder)
         yield from _boundaries(case, folder)
+        yield from demands.check(case, step, folder)
     elif not _may_come(case, step, folder):
         yield _no_folder(case, step, folder)
 
@@ -153,7 +154,7 @@ def _model_fields(case: Case, step: Step) -> tuple[str, ...]:
 
 
 def _boundaries(case: Case, folder: str) -> Iterator[Finding]:
-    known = patches(case)
+    known, count = patches(case), sizes.cells(case)
     for path in case.files(folder):
         name = path[len(case.folder) + 1 :] if case.folder else path
         parsed = case.dictionary(name)
@@ -162,6 +163,7 @@ def _boundaries(case: Case, folder: str) -> Iterator[Finding]:
             continue
         yield from conditions.check(case, path, boundary)
         yield from shape.check(path, parsed, boundary, _solver(case))
+        yield from sizes.check(path, parsed, count if _is_volume_field(parsed) else None)
         if known and not parsed.open and not boundary.open and _is_volume_field(parsed):
             yield from _patches(path, boundary, known)
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from ..base import Finding, Request, error, warning
 from ..paths import spot
 from ..text import read_small
+from . import outside
 from .blocks import named_blocks
 from .case import Case, solves
 from .dictionary import Dictionary, Token, tokens
@@ -49,6 +50,16 @@ def patches(case: Case) -> dict[str, Dictionary] | None:
         made = any(case.path(_BOUNDARY) in step.tree.made for step in case.steps)
         return None if made else _boundary_file(case)
     return None
+
+
+def cells_of_blocks(parsed: Dictionary) -> int | None:
+    """Cells that blockMesh makes of plain hex blocks."""
+    blocks, merged = parsed.get("blocks"), parsed.get("mergePatchPairs")
+    if blocks is None or any(token.text.startswith(("$", "#")) for token in blocks.values) or (merged and len(merged.values) > 2):
+        return None
+    shapes = list(_shapes(blocks.values))
+    plain = shapes and all(shape.text == "hex" and len(corners) == 8 and len(numbers) == 3 for shape, corners, numbers in shapes)
+    return sum(x * y * z for _, _, (x, y, z) in shapes) if plain else None
 
 
 def _boundary_file(case: Case) -> dict[str, Dictionary] | None:
@@ -118,7 +129,23 @@ def _blocks(request: Request, case: Case, name: str, parsed: Dictionary) -> Iter
         if len(numbers) == 3:
             cells += max(0, numbers[0] * numbers[1] * numbers[2])
     yield from _faces(path, parsed, count)
+    boundary = parsed.get("boundary")
+    named = _blocks_of(boundary.values) if boundary and not parsed.open and not parsed.problems else None
+    if named and not case.mesh_is_made():
+        hexes = [corners for shape, corners, _ in shapes if shape.text == "hex"]
+        yield from outside.check(path, parsed, named, hexes, len(hexes) < len(shapes) or _default_faces(case))
     yield from _memory(request, path, cells)
+
+
+def _default_faces(case: Case) -> bool:
+    """A field of the start says what defaultFaces are, so they are meant."""
+    for folder in ("0", "0.orig"):
+        for path in case.files(folder):
+            parsed = case.dictionary(path[len(case.folder) + 1 :] if case.folder else path)
+            boundary = parsed.sub("boundaryField") if parsed else None
+            if boundary is None or boundary.open or boundary.get("defaultFaces"):
+                return True
+    return False
 
 
 def _faces(path: str, parsed: Dictionary, count: int) -> Iterator[Finding]:

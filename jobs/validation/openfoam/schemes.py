@@ -89,7 +89,7 @@ def _solvers(case: Case) -> Iterator[Finding]:
                 near = difflib.get_close_matches(entry.word, allowed.split(), 1, 0.6)
                 if near:
                     yield _unknown(path, entry, f"the {key} {entry.word}", near[0])
-        yield from _matrix(path, block) if plain else ()
+        yield from _matrix(path, block, _kinds(parsed, block)) if plain and parsed else ()
         for key in ("tolerance", "maxIter"):
             entry = block.sub.get(key) if block.sub else None
             if entry and entry.number is not None and entry.number < 0:
@@ -107,12 +107,20 @@ _ONLY_SYMMETRIC = {
 _ONLY_ASYMMETRIC = {"solver": {"PBiCG", "BICCG"}, "preconditioner": {"DILU"}, "smoother": {"DILU", "DILUGaussSeidel"}}
 
 
-def _matrix(path: str, block: Entry) -> Iterator[Finding]:
+def _kinds(parsed: Dictionary, block: Entry) -> set[str]:
+    """The fields that this block is for, of those of which the kind of matrix is known."""
+    solvers = parsed.sub("solvers") or Dictionary()
+    found = {name for name in (*_CONVECTED, "p") if block in (solvers.get(name), solvers.get(name + "Final"))}
+    predictors = [section.sub.get("momentumPredictor") for section in parsed.entries if section.sub]
+    return found - {"U"} if any(entry for entry in predictors) else found
+
+
+def _matrix(path: str, block: Entry, names: set[str]) -> Iterator[Finding]:
     """A linear solver for the other kind of matrix."""
-    names = set(block.key.removesuffix("Final").strip("()").split("|")) if block.sub and not block.sub.open else set()
-    kind, wrong = ("asymmetric", _ONLY_SYMMETRIC) if names and names <= _CONVECTED else ("symmetric", _ONLY_ASYMMETRIC)
-    if not names or (kind == "symmetric" and names != {"p"}):
+    if not names or not block.sub or block.sub.open:
         return
+    asymmetric = "U" in names or names <= _CONVECTED
+    kind, wrong = ("asymmetric", _ONLY_SYMMETRIC) if asymmetric else ("symmetric", _ONLY_ASYMMETRIC)
     for key, words in wrong.items():
         entry = block.sub.get(key) if block.sub else None
         if entry and entry.word in words:
