@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from . import programs, programs_named, ranks, scripts, solvers, syntax, text
+from . import launched, programs, programs_named, ranks, scripts, solvers, syntax, text
 from .base import Finding, Request, Severity, error, mode_of, nearest, warning
 from .paths import check_read, check_written, spot
 from .plan import Plan, Step
@@ -68,6 +68,7 @@ def _step(request: Request, plan: Plan, step: Step) -> Iterator[Finding]:
     yield from _program(request, plan, step)
     yield from _scripts(request, step)
     yield from _files(plan, step)
+    yield from launched.check(request, step)
 
 
 def _redirected(step: Step) -> Iterator[Finding]:

@@ -53,6 +53,8 @@ class Launcher:
     parts: int = 1  # programs in one call, separated by ":"
     nodes: int | None = None
     files: tuple[tuple[str, str], ...] = ()  # (what it is, path) of further files that it reads
+    folder: str | None = None  # where it is to work
+    placing: tuple[str, ...] = ()  # what ranks are bound and mapped to, as it is written
 
 
 def unwrap(
@@ -120,6 +122,8 @@ def _launcher(name: str, seen: dict[str, str | None], rest: tuple[str | None, ..
         1 + len(more),
         _number(seen.get("nodes") or ""),
         tuple((what, path) for option, what in _NAMED.items() if (path := seen.get(option))),
+        next((path for option in ("-wdir", "--wdir", "-wd") if (path := seen.get(option))), None),
+        tuple(unit for option in ("--bind-to", "-bind-to", "--map-by", "-map-by") if (unit := seen.get(option))),
     )
 
 
