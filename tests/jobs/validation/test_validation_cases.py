@@ -25,9 +25,10 @@ def findings_of(case, folder):
 
 
 @pytest.mark.parametrize("case", load.cases(), ids=lambda case: case.name)
-def test_case(case, tmp_path):
+def test_case(case, tmp_path, caplog):
     findings = findings_of(case, tmp_path / "job")
     assert load.problems(case, findings) == []
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []  # a check that broke says nothing else
     for finding in findings:
         assert finding.message.endswith((".", ")"))
         assert finding.remedy
