@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import logging
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,6 +26,10 @@ from django.core.signals import request_started
 from django.db import connections
 from django.http import HttpResponseBase
 from django.urls import set_script_prefix
+
+from portal import streams
+
+log = logging.getLogger(__name__)
 
 THREADS = 24
 """Requests at once, and so connections to the database, of one process."""
@@ -49,6 +55,9 @@ class Pages(ASGIHandler):
             body = await self.read_body(receive)
         except RequestAborted:
             return
+        except OSError as error:
+            await _no_room(scope, send, error)
+            return
         answering = asyncio.ensure_future(self._answer(scope, body, send))
         leaving = asyncio.ensure_future(receive())
         try:
@@ -60,18 +69,23 @@ class Pages(ASGIHandler):
             await answering
 
     async def read_body(self, receive: Any) -> Any:
-        """As Django does, but a big body lies where uploads lie: the system's folder may be memory. Raises RequestAborted."""
+        """As Django does, but a big body lies where uploads lie: the system's folder may be memory.
+
+        Raises RequestAborted, or OSError if it can't be kept.
+        """
         folder = Path(settings.UPLOADS_DIR)
         folder.mkdir(parents=True, exist_ok=True)
         body = tempfile.SpooledTemporaryFile(max_size=settings.FILE_UPLOAD_MAX_MEMORY_SIZE, mode="w+b", dir=folder)  # noqa: SIM115 (closed with the request)
-        more = True
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                body.close()
-                raise RequestAborted
-            body.write(message.get("body", b""))
-            more = message.get("more_body", False)
+        trouble: OSError | None = None
+        try:
+            async for piece in streams.body(receive):  # to its end, whatever happens: who still sends hears no answer
+                trouble = trouble or _written(body, piece)
+        except streams.Gone as error:
+            body.close()
+            raise RequestAborted from error
+        if trouble:
+            body.close()
+            raise trouble
         body.seek(0)
         return body
 
@@ -111,6 +125,22 @@ def takes_its_time(scope: dict[str, Any]) -> bool:
         return True
     size = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
     return not size.isdigit() or int(size) > BIG
+
+
+def _written(body: Any, piece: bytes) -> OSError | None:
+    try:
+        body.write(piece)
+    except OSError as error:
+        return error
+    return None
+
+
+async def _no_room(scope: dict[str, Any], send: Any, error: OSError) -> None:
+    """The body could not be kept while it arrived: 507 for a full disk."""
+    full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+    log.warning("a request's body could not be kept: %s", error)
+    words = "The portal's disk has no room. Nothing was kept of this." if full else "The portal could not keep what was sent. Try again."
+    await streams.reply(send, 507 if full else 503, {"detail": [words]} if scope["path"].startswith("/api/") else words)
 
 
 def _close(response: HttpResponseBase, body: Any) -> None:
