@@ -157,12 +157,20 @@ def apply(steps: Sequence[Step], now: datetime, lease: str) -> set[int]:
         if s.to
     ]
     with transaction.atomic():
+        _lock(steps)
         moved = advance(changes, now, lease=lease) if changes else set()
         ledger.release_holds(_never_held_a_cluster(steps, moved), now)
         ledger.begin_disk([step.work for step in steps if step.work.pk in moved and step.to == lifecycle.SUSPENDED], now)
         _look_later([step for step in steps if not step.to], now, lease)
     _tell_agents([step for step in steps if step.work.pk in moved])
     return moved
+
+
+def _lock(steps: Sequence[Step]) -> None:
+    """All rows of the batch in the order of their ids, as whoever touches many does: two sides can't wait for each other."""
+    if len(steps) > 1:
+        ids = [step.work.pk for step in steps]
+        list(Workload.objects.filter(pk__in=ids).order_by("pk").select_for_update().values_list("pk", flat=True))
 
 
 def _tell_agents(moved: Sequence[Step]) -> None:
