@@ -94,8 +94,8 @@ def shows(lab, text):
 
 def kept(portal, attempt, name, text):
     """The bytes of a file of the home, once they say `text`."""
-    pattern = f"clusters/*-{attempt}/work/{name}"
-    return until(lambda: any(text in path.read_text() for path in portal.data.glob(pattern)))
+    homes = f"clusters/*-{attempt}/work"
+    return until(lambda: any(text in (home / name).read_text() for home in portal.data.glob(homes) if (home / name).exists()))
 
 
 def test_a_notebook_outlives_the_portal_and_a_pause(page, portal):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import re
 import shutil
 
@@ -56,9 +55,9 @@ def home(portal, public_id, attempt, name):
     """A file of its home, once it is there and not empty."""
 
     def look():
-        for path in glob.glob(f"{portal.data}/clusters/*-{public_id}-{attempt}/work/{name}"):
-            with open(path) as file:
-                return file.read()
+        for folder in portal.data.glob(f"clusters/*-{public_id}-{attempt}/work"):
+            if (folder / name).exists():
+                return (folder / name).read_text()
         return ""
 
     return until(look)
