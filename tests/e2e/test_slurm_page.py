@@ -19,11 +19,8 @@ SESSION = "from django.test import Client\nc = Client()\nc.force_login(User.obje
 
 @pytest.fixture(scope="module")
 def daemons() -> Iterator[slurm_daemons.Daemons]:
-    if why := slurm_daemons.missing():
-        pytest.skip(why)
-    made = slurm_daemons.Daemons((2, 2))
-    yield made
-    made.close()
+    with slurm_daemons.running(2, 2) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")

@@ -16,11 +16,8 @@ READY = "echo ready; trap 'echo saving; sleep 1; exit 3' TERM; while :; do sleep
 
 @pytest.fixture(scope="module")
 def daemons() -> Iterator[slurm_daemons.Daemons]:
-    if why := slurm_daemons.missing():
-        pytest.skip(why)
-    made = slurm_daemons.Daemons((2, 2))
-    yield made
-    made.close()
+    with slurm_daemons.running(2, 2) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,10 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 CONFIG = """
 ClusterName=test
@@ -57,6 +60,18 @@ def missing() -> str:
         return "Slurm's daemons need root"
     absent = [name for name in WANTED if not shutil.which(name, path=PATH)]
     return f"no {', '.join(absent)} on this machine" if absent else ""
+
+
+@contextlib.contextmanager
+def running(*cores: int) -> Iterator[Daemons]:
+    """Daemons for a test, or a skip with the reason why there can be none."""
+    if why := missing():
+        pytest.skip(why)
+    made = Daemons(cores)
+    try:
+        yield made
+    finally:
+        made.close()
 
 
 class Daemons:

@@ -15,11 +15,8 @@ from jobs.backends.slurm import Slurm
 
 @pytest.fixture
 def daemons():
-    if why := slurm_daemons.missing():
-        pytest.skip(why)
-    made = slurm_daemons.Daemons((2,))
-    yield made
-    made.close()
+    with slurm_daemons.running(2) as made:
+        yield made
 
 
 @pytest.fixture
