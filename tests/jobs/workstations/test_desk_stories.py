@@ -107,11 +107,13 @@ class Story:
 
 
 class Stories(TestCase):
-    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(st.lists(st.sampled_from(DEEDS), min_size=5, max_size=30))
     def test_any_story_ends_well(self, deeds):
         fake = backends.get("fake")
         fake.misbehave()
+        for token in list(fake.tokens()):  # of a story that ended badly, and of other tests
+            fake.vanish(token)
         story = Story()
         story.turn()
         for deed in deeds:
@@ -133,11 +135,12 @@ class Stories(TestCase):
 
     @staticmethod
     def end(story: Story) -> None:
-        """There is always a way out."""
-        for _ in range(6):
+        """There is always a way out: by force for what a stop can't save, which makes it Active again."""
+        for turn in range(6):
             if story.work.status in lifecycle.REST_CODES:
                 break
-            story._wish("stop") if story.work.wish != "stop" else story.station.stop(story.owner, force=True, now=story.clock())
+            polite = turn < 2 and story.work.wish != "stop"
+            story._wish("stop") if polite else story.station.stop(story.owner, force=True, now=story.clock())
             story.do("obey")
             story.clock.forward(60)
             story.turn()
