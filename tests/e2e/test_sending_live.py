@@ -17,14 +17,14 @@ def upload(page, name, data):  # noqa: F811
 
 def test_files_arrive_in_a_living_home_and_wait_for_one_that_rests(page, portal, station):  # noqa: F811
     public_id = station("terminal")
-    upload(page, "deck.inp", b"*NODE\n")
-    page.get_by_role("link", name="Send… deck.inp to a workstation").click()
+    upload(page, "sent.inp", b"*NODE\n")
+    page.get_by_role("link", name="Send… sent.inp to a workstation").click()
     page.get_by_role("button", name="Send", exact=True).click()
     expect(page.get_by_text("Arrived", exact=True)).to_have_count(1, timeout=PATIENCE)  # pushed: nobody loads the page again
-    assert home(portal, public_id, 1, "deck.inp") == "*NODE\n"
+    assert home(portal, public_id, 1, "sent.inp") == "*NODE\n"
     page.get_by_label("Files of mine").select_option(index=0)
     page.get_by_role("button", name="Send to its home").click()
-    expect(page.locator(".mono", has_text="deck (2).inp")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".mono", has_text="sent (2).inp")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("link", name=re.compile("^Suspend")).first.click()
     page.get_by_role("dialog").get_by_role("button", name=re.compile("^Suspend")).click()
     expect(page.get_by_role("button", name=re.compile("^Resume")).first).to_be_visible(timeout=PATIENCE)
@@ -38,4 +38,4 @@ def test_files_arrive_in_a_living_home_and_wait_for_one_that_rests(page, portal,
     page.goto(f"/workstations/{public_id}/files/")
     expect(page.get_by_text("Arrived", exact=True)).to_have_count(3, timeout=PATIENCE)
     assert home(portal, public_id, 2, "late.inp") == "late\n"
-    assert home(portal, public_id, 2, "deck (2).inp") == "*NODE\n"
+    assert home(portal, public_id, 2, "sent (2).inp") == "*NODE\n"
