@@ -76,6 +76,7 @@ def test_what_explodes_is_said_and_harms_nothing(start, narrow):
     run.write("bar.sta", run.recorded("bar.sta"))
     assert run.follow() == 1
     assert run.progress["trouble"]
+    run.write("stdout", run.recorded("bar.log"))
     work = run.to_the_end(code=0)
     assert work.status == "completed"
     assert (run.job.verdict, run.job.verdict_detail["reason"].split(".")[0]) == ("unknown", "The result could not be judged")
