@@ -86,7 +86,7 @@ def hardware(as_json: bool) -> None:
 @click.option("--version", "version", help="Version code; without it the newest.")
 @click.option("-H", "--hardware", "kind", help="Coretype code; without it the cheapest.")
 @click.option("-n", "--cores", type=click.IntRange(1), default=1, show_default=True, help="Cores in all.")
-@click.option("--or", "others", multiple=True, type=Choice(), help="Or else this; again for a further choice. The first that can start is taken.")
+@click.option("--or", "others", multiple=True, type=Choice(), help="Or else this; again for a further one.")
 @click.option("-t", "--walltime", type=click.FloatRange(0, min_open=True), help="Hours.")
 @click.option("--name", help="Of the job; without it the first file's.")
 @click.option("--project")
@@ -127,7 +127,7 @@ def _body(asked: dict[str, Any], inputs: list[dict[str, Any]], sources: list[tup
     pairs = [one.partition("=") for one in asked["environment"]]
     if any(not equals for _, equals, _ in pairs):
         raise click.BadParameter("is NAME=VALUE", param_hint="--env")
-    hardware = {"coreType": asked["kind"], "coresPerSlot": asked["cores"], "walltime": asked["walltime"], "alternatives": list(asked["others"])}
+    hardware = {"coreType": asked["kind"], "coresPerSlot": asked["cores"], "walltime": asked["walltime"], "alternatives": asked["others"]}
     analysis = {
         "analysis": {"code": asked["code"], "version": asked["version"]},
         "command": command,
