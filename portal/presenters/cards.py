@@ -13,6 +13,7 @@ from portal.forms import fixes
 from . import course, endings
 from .facts import Facts
 from .links import line_of
+from .review import first_hour_words
 from .text import clock_of, plural
 from .values import Row, verdict_badge
 
@@ -51,7 +52,7 @@ def _cost_rows(facts: Facts) -> list[Row]:
         rows.append(Row("Paid until", clock_of(money.paid_until, facts.now)))
     rows += [Row(f"{budget.name} free", words.money(budget.left)) for budget in facts.budgets if budget.unit == "money"]
     if cluster is None and money.rate:
-        rows.insert(0, Row("First hour, held at the start", words.money(money.rate)))
+        rows.insert(0, Row(first_hour_words(facts.budgets, facts.work.owner), words.money(money.rate)))
     return rows
 
 

@@ -45,13 +45,17 @@ class CheckRow:
 
 @dataclass(frozen=True)
 class Review:
-    """`first_hour_to`: what the first hour costs at most, where there are choices of hardware with other prices."""
+    """`first_hour_to`: what the first hour costs at most, where there are choices of hardware with other prices.
+
+    `first_hour_words`: what becomes of that money at the start.
+    """
 
     checks: list[CheckRow]
     first_hour: Decimal | None
     rows: list[Row]
     note: str = ""
     first_hour_to: Decimal | None = None
+    first_hour_words: str = ""
 
 
 def cards(form: Any) -> list[CoretypeCard]:
@@ -84,7 +88,7 @@ def review(form: JobForm, inputs: Sequence[InputRow]) -> Review:
     rows += [Row(f"{budget.name} free now", _free(budget)) for budget in budgets]
     checks.append(_money_of(budgets, shapes, cheap) if budgets else unpaid(form.user, data.get("project")))
     to = max(firsts)
-    return Review(checks, min(firsts), rows, _starts(shapes), to if to > min(firsts) else None)
+    return Review(checks, min(firsts), rows, _starts(shapes), to if to > min(firsts) else None, first_hour_words(budgets, form.user))
 
 
 def _shape(shape: Shape, first: Decimal) -> Row:
@@ -194,6 +198,15 @@ def unpaid(user: Any, project: Any) -> CheckRow:
         return CheckRow(Tone.WAIT, "info-circle", "No budget applies", "nothing is charged to you")
     more = f"{ledger.nobody_pays(project)}; it is kept and waits in Queued"
     return CheckRow(Tone.LOOK, "alert-triangle", "Nobody pays for it yet", more)
+
+
+def first_hour_words(budgets: Sequence[Any], user: Any) -> str:
+    """What becomes of the price of the first hour at the start."""
+    if any(budget.unit == "money" for budget in budgets):
+        return "First hour, held at the start"
+    if budgets:
+        return "First hour by its price; core-hours are held at the start, no money"
+    return "First hour, charged to nobody" if ledger.may_run_unpaid(user) else "First hour, held once a budget pays for it"
 
 
 def _amount(budget: Any, value: Decimal) -> str:

@@ -59,7 +59,8 @@ def ask(form: WorkstationForm) -> review.Review:
         Row(f"A night, {NIGHT} h, left active", words.money(NIGHT * first)),
         *[Row(f"{budget.name} free now", words.money(budget.left)) for budget in budgets if budget.unit == "money"],
     ]
-    return review.Review(checks, first, rows, review.start(hardware, cores, scheduling.occupancy().get(hardware.pk)))
+    note, held = review.start(hardware, cores, scheduling.occupancy().get(hardware.pk)), review.first_hour_words(budgets, form.user)
+    return review.Review(checks, first, rows, note, first_hour_words=held)
 
 
 def rules(kind: WorkstationKind) -> list[Row]:
