@@ -1,4 +1,4 @@
-"""The catalogue of hardware and kinds of workstations as YAML, out and in, and what a coretype's options must look like to its backend.
+"""The catalogue of hardware, kinds of workstations and limits as YAML, out and in, and what a backend says to a coretype's options.
 
 One idea: a file is taken as a whole or not at all. Everything in it is checked first, each fault is named with its place,
 and what is not in it stays as it is.
@@ -11,17 +11,15 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import yaml
-from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from . import backends, station_kinds
+from . import backends, entries, limit_entries, station_kinds
 from .models import Coretype, Region, Software, micros
 
 LARGEST = 1 << 20
 """Bytes of a file that is read."""
-PARTS = ("regions", "coretypes", "workstations")
-SHORT, LONG = (1 << 31) - 1, (1 << 63) - 1
-"""The largest numbers that the database holds."""
+PARTS = ("regions", "coretypes", "workstations", "limits")
+NAMES = "`regions`, `coretypes`, `workstations` and `limits`"
 TEXT = ("name", "backend", "processor", "gpu")
 NUMBERS = ("cores", "memory", "max_nodes", "walltime_default", "walltime_max", "order")
 PRICES = ("price", "economy_price", "disk_price")
@@ -37,10 +35,11 @@ class Faults(ValueError):
 
 
 def written() -> str:
-    """Regions, coretypes and kinds of workstations, in the form that `read` takes. Groups of people are the installation's."""
+    """All PARTS, in the form that `read` takes. Groups of people are the installation's."""
     regions = [{"code": region.code, "name": region.name} for region in Region.objects.all()]
     kinds = Coretype.objects.select_related("region").prefetch_related("software")
     known = {"regions": regions, "coretypes": [_entry(kind) for kind in kinds], "workstations": station_kinds.written()}
+    known["limits"] = limit_entries.written()
     return yaml.safe_dump(known, sort_keys=False, allow_unicode=True)
 
 
@@ -56,6 +55,8 @@ def read(text: str, by: Any) -> dict[str, list[str]]:
             faults += _coretype(entry, f"coretype {place}", by, done)
         for place, entry in enumerate(wanted["workstations"], 1):
             faults += station_kinds.taken(entry, f"workstation {place}", done)
+        for place, entry in enumerate(wanted["limits"], 1):
+            faults += limit_entries.taken(entry, f"limit {place}", done)
         if faults:
             raise Faults(faults)
     return done
@@ -87,10 +88,10 @@ def _parsed(text: str) -> dict[str, list[Any]]:
     except (yaml.YAMLError, RecursionError) as error:
         raise Faults([f"This is no YAML: {' '.join(str(error).split())[:300]}"]) from error
     if not isinstance(found, dict) or not set(found) <= set(PARTS):
-        raise Faults(["A catalogue has `regions`, `coretypes` and `workstations`, nothing else."])
+        raise Faults([f"A catalogue has {NAMES}, nothing else."])
     lists = {name: found.get(name) or [] for name in PARTS}
     if not all(isinstance(value, list) and all(isinstance(one, dict) for one in value) for value in lists.values()):
-        raise Faults(["`regions`, `coretypes` and `workstations` are lists of entries."])
+        raise Faults([f"{NAMES} are lists of entries."])
     return lists
 
 
@@ -98,14 +99,14 @@ def _region(entry: dict[str, Any], place: str) -> list[str]:
     code, name = str(entry.get("code", "")), str(entry.get("name", ""))
     region = Region.objects.filter(code=code).first() or Region(code=code)
     region.name = name
-    return _saved(region, f"{place} ({code})")
+    return entries.saved(region, f"{place} ({code})")
 
 
 def _coretype(entry: dict[str, Any], place: str, by: Any, done: dict[str, list[str]]) -> list[str]:
     code = str(entry.get("code", ""))
     where = f"{place} ({code})"
-    if unknown := set(map(str, entry)) - KNOWN:
-        return [f"{where}: not known: {', '.join(sorted(unknown))}"]
+    if faults := entries.unknown(entry, KNOWN, where):
+        return faults
     kind = Coretype.objects.filter(code=code).first() or Coretype(code=code)
     faults = _filled(kind, entry, where)
     region = Region.objects.filter(code=str(entry.get("region", ""))).first()
@@ -118,7 +119,7 @@ def _coretype(entry: dict[str, Any], place: str, by: Any, done: dict[str, list[s
         return faults
     new, kind.region, kind.changed_by = kind.pk is None, region, by
     kind.version += 0 if new else 1
-    faults = _saved(kind, where)
+    faults = entries.saved(kind, where)
     if not faults:
         kind.software.set([programs[one] for one in codes])
         done["added" if new else "changed"].append(kind.code)
@@ -144,7 +145,7 @@ def _value(name: str, value: Any) -> Any:
     if name in PRICES:
         return None if value is None and name == "economy_price" else _amount(value)
     if name in NUMBERS:
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= (LONG if name == "memory" else SHORT):
+        if not entries.is_number(value, entries.LONG if name == "memory" else entries.SHORT):
             raise TypeError(name)
         return value
     if name == "active":
@@ -157,12 +158,3 @@ def _value(name: str, value: Any) -> Any:
 def _amount(value: Any) -> Decimal:
     micros(amount := Decimal(str(value)))  # raises for what is no amount
     return amount
-
-
-def _saved(row: Any, where: str) -> list[str]:
-    try:
-        row.full_clean()
-    except ValidationError as error:
-        return [f"{where}: {name}: {' '.join(texts)}" for name, texts in error.message_dict.items()]
-    row.save()
-    return []

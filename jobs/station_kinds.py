@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.exceptions import ValidationError
-
+from . import entries
 from .models import Coretype, WorkstationKind
 
 TEXT = ("name", "description", "session", "software", "start", "save_command")
 NUMBERS = ("grace", "home_limit", "copy_every", "idle_after", "keep_limit", "max_life", "suspended_days", "order")
 LISTS = ("idle_warnings", "suspended_warnings")
 KNOWN = {"code", "active", "coretypes", *TEXT, *NUMBERS, *LISTS}
-LARGEST = {"home_limit": (1 << 63) - 1}
-SHORT = (1 << 31) - 1
+LARGEST = {"home_limit": entries.LONG}
 
 
 def written() -> list[dict[str, Any]]:
@@ -25,8 +23,8 @@ def taken(entry: dict[str, Any], place: str, done: dict[str, list[str]]) -> list
     """Make or change the kind of this entry; what is wrong with it, a sentence each, in which case nothing was written."""
     code = str(entry.get("code", ""))
     where = f"{place} ({code})"
-    if unknown := set(map(str, entry)) - KNOWN:
-        return [f"{where}: not known: {', '.join(sorted(unknown))}"]
+    if faults := entries.unknown(entry, KNOWN, where):
+        return faults
     kind = WorkstationKind.objects.filter(code=code).first() or WorkstationKind(code=code)
     faults = [
         f"{where}: {name} can't be {entry[name]!r}"[:300]
@@ -51,7 +49,7 @@ def _entry(kind: WorkstationKind) -> dict[str, Any]:
 
 def _fits(name: str, value: Any) -> bool:
     if name in NUMBERS:
-        return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST.get(name, SHORT)
+        return entries.is_number(value, LARGEST.get(name, entries.SHORT))
     if name in (*LISTS, "coretypes"):
         return isinstance(value, list)
     return isinstance(value, bool) if name == "active" else isinstance(value, str)
@@ -59,11 +57,8 @@ def _fits(name: str, value: Any) -> bool:
 
 def _saved(kind: WorkstationKind, where: str, coretypes: list[Coretype] | None, done: dict[str, list[str]]) -> list[str]:
     new = kind.pk is None
-    try:
-        kind.full_clean()
-    except ValidationError as error:
-        return [f"{where}: {name}: {' '.join(texts)}" for name, texts in error.message_dict.items()]
-    kind.save()
+    if faults := entries.saved(kind, where):
+        return faults
     if coretypes is not None:
         kind.coretypes.set(coretypes)
     done["added" if new else "changed"].append(kind.code)

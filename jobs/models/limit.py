@@ -30,6 +30,8 @@ class Limit(models.Model):
         MEMBER = "member", "Each member"
         PROJECT = "project", "Each project"
 
+    TWICE = "There is a limit for this already; change that one."
+
     per = models.CharField(max_length=8, choices=Per, default=Per.MEMBER)
     member = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="limits")
     project = models.ForeignKey("jobs.Project", models.CASCADE, null=True, blank=True, related_name="limits")
@@ -37,6 +39,7 @@ class Limit(models.Model):
     most_jobs = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
     most_cores = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
     key = models.CharField(max_length=80, unique=True, editable=False, help_text="For whom and where: one limit for each")
+    version = models.PositiveIntegerField(default=1, editable=False, help_text="Counts edits by people")
 
     objects = LimitQuerySet.as_manager()
 
@@ -52,7 +55,7 @@ class Limit(models.Model):
         return f"{self.whom}: {self.words} on {self.coretype or 'all hardware'}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        self.key = self._key()
+        self.key = self.named()
         super().save(*args, **kwargs)
 
     @property
@@ -74,8 +77,9 @@ class Limit(models.Model):
             raise ValidationError({"project": "A limit for members can't name a project."})
         if self.per == self.Per.PROJECT and self.member_id:
             raise ValidationError({"member": "A limit for projects can't name a member."})
-        if Limit.objects.filter(key=self._key()).exclude(pk=self.pk).exists():
-            raise ValidationError("There is a limit for this already; change that one.")
+        if Limit.objects.filter(key=self.named()).exclude(pk=self.pk).exists():
+            raise ValidationError(self.TWICE)
 
-    def _key(self) -> str:
+    def named(self) -> str:
+        """Its key: for whom and where."""
         return f"{self.per}:{self.member_id or self.project_id or ''}:{self.coretype_id or ''}"

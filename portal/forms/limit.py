@@ -17,8 +17,9 @@ NAME = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
 
 
 class LimitForm(forms.ModelForm):
-    """For whom and where is said once, when it is made; how much may be changed."""
+    """For whom and where is said once, when it is made; how much may be changed. `version`: the one it was opened with."""
 
+    version = forms.IntegerField(widget=forms.HiddenInput)
     member = forms.CharField(
         required=False, max_length=150, label="Only this member", help_text="The name they sign in with. Empty: each of them.",
         widget=forms.TextInput(NAME),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
@@ -21,7 +21,7 @@ from portal.presenters.values import Question
 
 from .access import address
 from .asking import ask
-from .editing import only_admins, wake
+from .editing import first_to_save, only_admins, wake
 
 ADMINS = "Only admins change limits."
 FIELDS = ("per", "member", "project", "coretype", "most_jobs", "most_cores")
@@ -43,14 +43,8 @@ def limit(request: HttpRequest, pk: int | None = None) -> HttpResponse:
     only_admins(request, ADMINS)
     found = get_object_or_404(Limit, pk=pk) if pk else Limit()
     before = _values(found) if pk else {}
-    form = LimitForm(request.POST if request.method == "POST" else None, instance=found)
-    if request.method == "POST" and form.is_valid():
-        with transaction.atomic():
-            form.save()
-            changed = {name: [before.get(name, ""), text] for name, text in _values(found).items() if before.get(name, "") != text}
-            action = "change limit" if pk else "add limit"
-            AuditEntry.note(request.user, action, found, address(request), values=changed)
-            wake()
+    form = LimitForm(request.POST if request.method == "POST" else None, instance=found, initial={"version": found.version})
+    if request.method == "POST" and form.is_valid() and _save(request, form, before):
         messages.success(request, f"{found}. What runs goes on.")
         return redirect("limits")
     context = {"form": form, "limit": Limit.objects.filter(pk=pk).first()}
@@ -76,6 +70,23 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 # --- private ----------------------------------------------------------------------------------------------------------
+def _save(request: HttpRequest, form: LimitForm, before: dict[str, str]) -> bool:
+    """False, with the message on the form, if somebody was faster."""
+    found: Limit = form.instance
+    try:
+        with transaction.atomic():
+            if found.pk and first_to_save(form, Limit.objects.all(), found.pk) is None:
+                return False
+            found.version = form.cleaned_data["version"] + 1 if found.pk else 1
+            form.save()
+            changed = {name: [before.get(name, ""), text] for name, text in _values(found).items() if before.get(name, "") != text}
+            AuditEntry.note(request.user, "change limit" if before else "add limit", found, address(request), values=changed)
+            wake()
+    except IntegrityError:  # the form had seen none for the same: somebody made one since
+        form.add_error(None, Limit.TWICE)
+    return not form.errors
+
+
 def _values(found: Limit) -> dict[str, str]:
     return {name: "" if (value := getattr(found, name)) is None else str(value) for name in FIELDS}
 

@@ -17,11 +17,11 @@ def boss(client, admin):
 
 def test_an_admin_makes_changes_and_deletes_one_and_each_is_noted(boss, owner):
     kind = factories.coretype()
-    answer = boss.post("/hardware/limits/new/", {"per": "member", "member": "owner", "coretype": kind.pk, "most_jobs": "4"}, follow=True)
+    answer = boss.post("/hardware/limits/new/", {"per": "member", "member": "owner", "coretype": kind.pk, "most_jobs": "4", "version": "1"}, follow=True)
     assert "member owner: at most 4 jobs at once on Granite. What runs goes on." in answer.content.decode()
     one = Limit.objects.get()
     assert (one.member, one.coretype, one.most_jobs, one.most_cores) == (owner, kind, 4, None)
-    boss.post(f"/hardware/limits/{one.pk}/", {"most_jobs": "", "most_cores": "32"})
+    boss.post(f"/hardware/limits/{one.pk}/", {"most_jobs": "", "most_cores": "32", "version": "1"})
     one.refresh_from_db()
     assert (one.member, one.most_jobs, one.most_cores) == (owner, None, 32)
     boss.post(f"/hardware/limits/{one.pk}/delete/")
@@ -46,7 +46,7 @@ def test_an_admin_makes_changes_and_deletes_one_and_each_is_noted(boss, owner):
     ],
 )
 def test_what_cannot_be_is_said_and_nothing_is_kept(boss, owner, typed, words):
-    answer = boss.post("/hardware/limits/new/", {"per": "member", **typed})
+    answer = boss.post("/hardware/limits/new/", {"per": "member", "version": "1", **typed})
     assert answer.status_code == 422
     assert words in answer.content.decode()
     assert not Limit.objects.exists()
@@ -54,8 +54,30 @@ def test_what_cannot_be_is_said_and_nothing_is_kept(boss, owner, typed, words):
 
 def test_a_second_one_for_the_same_is_refused(boss):
     Limit.objects.create(most_jobs=2)
-    answer = boss.post("/hardware/limits/new/", {"per": "member", "most_jobs": "3"})
+    answer = boss.post("/hardware/limits/new/", {"per": "member", "most_jobs": "3", "version": "1"})
     assert "There is a limit for this already; change that one." in answer.content.decode()
+
+
+def test_of_two_admins_at_once_the_first_is_saved_and_the_second_keeps_what_was_typed(boss):
+    one = Limit.objects.create(most_jobs=2)
+    address = f"/hardware/limits/{one.pk}/"
+    assert '<input type="hidden" name="version" value="1"' in boss.get(address).content.decode()
+    boss.post(address, {"most_jobs": "5", "version": "1"})
+    answer = boss.post(address, {"most_jobs": "7", "version": "1"})
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert "Somebody else changed it while you did." in page
+    assert 'value="7"' in page
+    one.refresh_from_db()
+    assert (one.most_jobs, one.version, AuditEntry.objects.filter(action="change limit").count()) == (5, 2, 1)
+
+
+def test_of_two_admins_who_make_the_same_the_second_is_told(boss, monkeypatch):
+    monkeypatch.setattr(Limit, "clean", lambda self: Limit.objects.get_or_create(key=self.named(), most_jobs=2))
+    answer = boss.post("/hardware/limits/new/", {"per": "member", "most_jobs": "3", "version": "1"})
+    assert answer.status_code == 422
+    assert "There is a limit for this already; change that one." in answer.content.decode()
+    assert (Limit.objects.get().most_jobs, AuditEntry.objects.count()) == (2, 0)
 
 
 def test_a_lower_limit_ends_nothing_and_a_higher_one_starts_what_waits(boss, clock, owner):
@@ -65,13 +87,13 @@ def test_a_lower_limit_ends_nothing_and_a_higher_one_starts_what_waits(boss, clo
     for work in works:
         work.submit(owner, clock())
     playing.turn_all(clock, ("queued",))
-    boss.post(f"/hardware/limits/{one.pk}/", {"most_jobs": "1"})
+    boss.post(f"/hardware/limits/{one.pk}/", {"most_jobs": "1", "version": "1"})
     playing.turn_all(clock, ("queued",))
     for work in works:
         work.refresh_from_db()
     assert [work.status for work in works] == ["validating", "validating", "queued"]
     assert works[2].gate_text == "Its owner runs 2 of the 1 job allowed at once"
-    boss.post(f"/hardware/limits/{one.pk}/", {"most_jobs": "3"})
+    boss.post(f"/hardware/limits/{one.pk}/", {"most_jobs": "3", "version": "2"})
     playing.turn_all(clock, ("queued",))
     works[2].refresh_from_db()
     assert works[2].status == "validating"
