@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from django.db.models import Count, F, Min, Sum
+from django.db.models import Count, F, Min, Q, Sum
 
 from . import backends, capacity, history, lifecycle, scheduling
 from .books import ZERO, due, seconds_between
@@ -23,6 +23,15 @@ log = logging.getLogger(__name__)
 DECISIONS = ("destroy", "keep")
 SHOWN = 200
 """Clusters on the page."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a coretype's own work has: cores of commands that run, nodes that are held, nodes that work in line asks for."""
+
+    running: int = 0
+    nodes: int = 0
+    nodes_queued: int = 0
 
 
 @dataclass(frozen=True)
@@ -39,11 +48,22 @@ class Kind:
     """Seconds that Starting Cluster takes here, for 8 of 10."""
     old: datetime | None = None
     """When the backend told its figures, if it has not answered for a while."""
+    nodes: int = 0
+    nodes_queued: int = 0
+
+    @property
+    def busy(self) -> int:
+        return self.running + self.moving
+
+    @property
+    def nodes_free(self) -> int | None:
+        """Whole nodes for which cores are free, wherever these are."""
+        return None if self.free is None else self.free // self.coretype.cores
 
     @property
     def others(self) -> int:
         """Cores of the same pool that other coretypes hold."""
-        return 0 if self.total is None or self.free is None else max(0, self.total - self.free - self.running - self.moving)
+        return 0 if self.total is None or self.free is None else max(0, self.total - self.free - self.busy)
 
 
 @dataclass(frozen=True)
@@ -83,8 +103,8 @@ def kinds() -> list[Kind]:
     coretypes = list(Coretype.objects.filter(active=True).select_related("region"))
     occupied = scheduling.occupancy()
     nothing = scheduling.Occupancy(None, 0, None, 0)
-    running = _running_cores()
-    return [_kind(kind, occupied.get(kind.pk, nothing), running) for kind in coretypes]
+    taken = _taken()
+    return [_kind(kind, occupied.get(kind.pk, nothing), taken.get(kind.pk, Taken())) for kind in coretypes]
 
 
 def about() -> list[About]:
@@ -156,16 +176,22 @@ def decide(stray: Stray, decision: str) -> bool:
     return bool(done)
 
 
-def _running_cores() -> dict[int, int]:
-    """Cores of the commands that run now, by coretype id."""
-    rows = Workload.objects.filter(status__in=[lifecycle.RUNNING, lifecycle.ACTIVE]).order_by()
-    return dict(rows.values_list("coretype").annotate(sum=Sum(F("nodes") * F("cores"))))
+def _taken() -> dict[int, Taken]:
+    """By coretype id."""
+    rows = Workload.objects.filter(status__in=[lifecycle.QUEUED, *lifecycle.STARTED_CODES]).order_by().values_list("coretype")
+    sums = rows.annotate(
+        running=Sum(F("nodes") * F("cores"), filter=Q(status__in=[lifecycle.RUNNING, lifecycle.ACTIVE]), default=0),
+        held=Sum("nodes", filter=~Q(status=lifecycle.QUEUED), default=0),
+        queued=Sum("nodes", filter=Q(status=lifecycle.QUEUED), default=0),
+    )
+    return {pk: Taken(*found) for pk, *found in sums}
 
 
-def _kind(coretype: Coretype, room: scheduling.Occupancy, running: dict[int, int]) -> Kind:
-    runs = running.get(coretype.pk, 0)
-    usual = history.usual(coretype.pk, lifecycle.STARTING)
-    return Kind(coretype, room.total, room.free, runs, max(0, room.busy - runs), room.queued, usual, room.old)
+def _kind(coretype: Coretype, room: scheduling.Occupancy, taken: Taken) -> Kind:
+    usual, moving = history.usual(coretype.pk, lifecycle.STARTING), max(0, room.busy - taken.running)
+    return Kind(
+        coretype, room.total, room.free, taken.running, moving, room.queued, usual, room.old, taken.nodes, taken.nodes_queued
+    )  # fmt: skip
 
 
 def _about(name: str) -> About:
