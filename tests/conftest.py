@@ -70,13 +70,39 @@ REAL = ("e2e", "launch", "agent", "backends", "scripts")
 """Folders whose tests start real processes and wait for them with a deadline."""
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Browsers last: Playwright leaves an event loop running in the thread of the tests, in which nothing else can start one.
 
     In CI a test with real processes that failed gets one more try, which the summary counts as a rerun: a machine that stood
     still for a moment is no bug. What fails twice fails.
     """
-    items.sort(key=lambda item: "playwright" in getattr(item, "fixturenames", ()))
+    items.sort(key=in_browser)
     for item in items if os.environ.get("CI") else []:
         if set(REAL) & set(item.path.parts):
             item.add_marker(pytest.mark.flaky(reruns=1, reruns_delay=2))
+    for item in items if getattr(config.option, "loadgroup", False) else []:
+        item.add_marker(pytest.mark.xdist_group(group_of(item)))
+
+
+def in_browser(item):
+    return "playwright" in getattr(item, "fixturenames", ())
+
+
+def group_of(item):
+    """What one process runs together when tests run side by side: a file, which shares its daemons and portals; the browser's part
+    of it apart, so that browsers stay last; and each long test on its own."""
+    if item.get_closest_marker("alone"):
+        return item.name
+    return f"{item.path.name}{' in a browser' if in_browser(item) else ''}"
+
+
+@pytest.fixture
+def tell(record_property):
+    """Says a figure in the summary, whichever process the test ran in."""
+    return lambda text: record_property("told", text)
+
+
+def pytest_terminal_summary(terminalreporter):
+    reports = terminalreporter.stats.get("passed", []) + terminalreporter.stats.get("failed", [])
+    for text in sorted({value for report in reports for name, value in report.user_properties if name == "told"}):
+        terminalreporter.write_line(text)

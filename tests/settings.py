@@ -3,6 +3,8 @@
 import os
 import tempfile
 
+if worker := os.environ.get("PYTEST_XDIST_WORKER"):  # tests side by side: a folder for each, inside of what was given
+    os.environ["HEADRACE_DATA"] = tempfile.mkdtemp(prefix=f"{worker}-", dir=os.environ.get("HEADRACE_DATA"))
 os.environ.setdefault("HEADRACE_DATA", tempfile.mkdtemp(prefix="headrace-test-"))
 os.environ.setdefault("SECRET_KEY", "")
 

@@ -72,8 +72,9 @@ def judge(work: Workload, budget: Budget, runs: list[str], expected: str, spent_
     assert budget.spent - spent_before == due == sum((c.amount for c in Charge.objects.filter(workload=work)), Decimal(0))
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(("stop_at", "expected"), [("", "completed"), ("running", "stopped"), ("starting", "stopped")])
-def test_a_death_anywhere_leaves_nothing_behind(monkeypatch, capsys, stop_at, expected):
+def test_a_death_anywhere_leaves_nothing_behind(monkeypatch, tell, stop_at, expected):
     owner = factories.user()
     project = factories.project(owner)
     budget = factories.budget(project, 10_000)
@@ -93,6 +94,5 @@ def test_a_death_anywhere_leaves_nothing_behind(monkeypatch, capsys, stop_at, ex
     points = one(-1).count
     for at in tried(points):
         one(at)
-    with capsys.disabled():
-        print(f"\n{points} points of death on the way to {expected}{f' from {stop_at}' if stop_at else ''}")
+    tell(f"{points} points of death on the way to {expected}{f' from {stop_at}' if stop_at else ''}")
     assert points >= FEWEST

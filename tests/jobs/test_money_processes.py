@@ -94,7 +94,7 @@ def test_two_budgets_taken_from_two_sides_never_deadlock(clock, owner, wing):
         assert budget.held == sum(Hold.objects.filter(budget=budget, released__isnull=True).values_list("amount", flat=True))
 
 
-def test_a_worker_killed_between_any_two_writes_leaves_hold_and_charge_as_the_cluster_used(clock, owner, wing, capsys):
+def test_a_worker_killed_between_any_two_writes_leaves_hold_and_charge_as_the_cluster_used(clock, owner, wing, tell):
     """A start, a meter, a settlement: killed before each of their writes in turn, then done by the next worker."""
     kind = factories.coretype(price=Decimal("0.001"))
     money, hours = factories.budget(wing, 1000), factories.budget(wing, 1000, unit="core-hours", strictness="soft")
@@ -126,8 +126,7 @@ def test_a_worker_killed_between_any_two_writes_leaves_hold_and_charge_as_the_cl
     seconds = seconds_between(cluster.up, end)
     assert (money.spent, money.held) == (due(Decimal("0.003"), seconds), 0)
     assert (hours.spent, hours.held) == (due(Decimal(3), seconds), 0)
-    with capsys.disabled():
-        print(f"\n{points} points of death between writes of money")
+    tell(f"{points} points of death between writes of money")
     assert points >= 25
 
 

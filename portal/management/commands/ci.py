@@ -32,6 +32,8 @@ PRODUCTION = {
 POSTGRESQL = "postgresql"
 HASTY = ("fsync", "synchronous_commit", "full_page_writes")
 """Nobody needs a test database after a power cut."""
+SIDE_BY_SIDE = "-n 3 --dist loadgroup --no-loadscope-reorder"
+"""Tests wait much (for processes, daemons, browsers), so one process more than a small machine has cores."""
 IMPORTS = "from importlinter.cli import lint_imports_command; lint_imports_command()"
 
 
@@ -73,7 +75,7 @@ class Command(BaseCommand):
 def steps(database: str) -> list[Step]:
     """The list; `database` is the address of an empty PostgreSQL, "" where there is none."""
     manage = [sys.executable, "manage.py"]
-    strict = {"PYTEST_ADDOPTS": "-p tests.ci_plugin", "PYTHONPATH": str(settings.BASE_DIR)}
+    strict = {"PYTEST_ADDOPTS": f"-p tests.ci_plugin {SIDE_BY_SIDE}", "PYTHONPATH": str(settings.BASE_DIR)}
     found = [
         Step("lint", [sys.executable, "-m", "ruff", "check", "."]),
         Step("imports", [sys.executable, "-c", IMPORTS, "--no-cache"]),

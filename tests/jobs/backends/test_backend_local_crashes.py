@@ -24,7 +24,7 @@ def backend(local):
     return backend
 
 
-def test_killed_anywhere_in_create_it_can_be_created_again(backend, spec, token, capsys):
+def test_killed_anywhere_in_create_it_can_be_created_again(backend, spec, token, tell):
     survived = 0
     for number in points(lambda number: backend.create(f"{token}{number}", spec(nodes=2))):
         name = f"{token}{number}"
@@ -35,8 +35,7 @@ def test_killed_anywhere_in_create_it_can_be_created_again(backend, spec, token,
         assert destroy(backend, name)
         assert leftovers(backend, name) == []
         survived += 1
-    with capsys.disabled():
-        print(f" [{survived} points in create] ", end="")
+    tell(f"{survived} points of death in create of the local backend")
     assert survived > 30
     assert destroy(backend, f"{token}{survived}")
 
@@ -54,7 +53,7 @@ def test_killed_anywhere_in_create_it_is_found_and_removed(backend, spec, token)
         assert destroy(backend, name)
 
 
-def test_killed_anywhere_in_destroy_it_can_be_destroyed_again(backend, spec, token, capsys):
+def test_killed_anywhere_in_destroy_it_can_be_destroyed_again(backend, spec, token, tell):
     name, survived, number = token, 0, 0
     backend.create(name, spec(nodes=2))
     while die_before(number, lambda: backend.destroy(name)):
@@ -64,7 +63,6 @@ def test_killed_anywhere_in_destroy_it_can_be_destroyed_again(backend, spec, tok
         assert leftovers(backend, name) == []
         number, survived = number + 1, survived + 1
         backend.create(name, spec(nodes=2))
-    with capsys.disabled():
-        print(f" [{survived} points in destroy] ", end="")
+    tell(f"{survived} points of death in destroy of the local backend")
     assert survived > 10
     assert destroy(backend, name)

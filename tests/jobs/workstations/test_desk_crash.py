@@ -126,8 +126,9 @@ def never_both(work) -> None:
     assert all(first[1] <= second[0] for first, second in zip(spans, spans[1:], strict=False))
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("end", ["stop", "suspend", "lose"])
-def test_a_death_anywhere_leaves_home_and_money_exact(monkeypatch, capsys, end):
+def test_a_death_anywhere_leaves_home_and_money_exact(monkeypatch, tell, end):
     owner = factories.user()
     project = factories.project(owner)
     budget = factories.budget(project, 10_000_000)
@@ -148,6 +149,5 @@ def test_a_death_anywhere_leaves_home_and_money_exact(monkeypatch, capsys, end):
     every = 4 if end == "stop" else 12  # the way there is the same
     for at in tried(points, every):
         one(at)
-    with capsys.disabled():
-        print(f"\n{points} points of death of a workstation that ends by {end}")
+    tell(f"{points} points of death of a workstation that ends by {end}")
     assert points >= FEWEST
