@@ -25,6 +25,9 @@ STEP = timedelta(seconds=300)
 ZERO = Decimal(0)
 WHOSE = {"label": "name", "owner_id": "owner", "project_id": "project", "software": "job__software__software__name"}
 """What a charge keeps of its workload, for when that is deleted."""
+OF_A_CLUSTER = ("workload", "attempt", "coretype", "nodes_wanted", "cores", "price", "up", "releasing", "charged_until", "paid_until",
+                "settled", "orders")  # fmt: skip
+"""What its money depends on; a cluster has many more columns."""
 
 
 def rate(budget: Budget | None, price: Decimal, cores: int) -> Decimal:
@@ -62,11 +65,11 @@ class Books:
 
     def __init__(self, cluster_ids: Sequence[int], now: datetime) -> None:
         self.now = now
-        clusters = list(Cluster.objects.filter(pk__in=cluster_ids).select_for_update().order_by("pk"))
+        clusters = list(Cluster.objects.filter(pk__any_of=cluster_ids).only(*OF_A_CLUSTER).select_for_update().order_by("pk"))
         keys = {(cluster.workload_id, cluster.attempt) for cluster in clusters}
-        holds = Hold.objects.filter(workload__in=[pk for pk, _ in keys], released__isnull=True)
+        holds = Hold.objects.filter(workload__any_of=[pk for pk, _ in keys], released__isnull=True)
         ids = set(holds.order_by().values_list("budget_id", flat=True))
-        self.budgets = {budget.pk: budget for budget in Budget.objects.filter(pk__in=ids).select_for_update().order_by("pk")}
+        self.budgets = {budget.pk: budget for budget in Budget.objects.filter(pk__any_of=ids).select_for_update().order_by("pk")}
         self.moved: dict[int, list[Decimal]] = defaultdict(lambda: [ZERO, ZERO])
         self.charges: list[Charge] = []
         booked = self._booked(keys)
@@ -97,7 +100,7 @@ class Books:
         Charge.objects.bulk_create(self.charges)
 
     def _name_charges(self) -> None:
-        rows = Workload.objects.filter(pk__in={charge.workload_id for charge in self.charges}) if self.charges else Workload.objects.none()
+        rows = Workload.objects.filter(pk__any_of={charge.workload_id for charge in self.charges})
         whose = {pk: values for pk, *values in rows.values_list("pk", *WHOSE.values())}
         for charge in self.charges:
             for column, value in zip(WHOSE, whose[charge.workload_id], strict=True):
@@ -107,7 +110,7 @@ class Books:
     def _booked(keys: set[tuple[int, int]]) -> dict[tuple[int, int], dict[tuple[int | None, str], Decimal]]:
         """Sums booked before, by attempt and then by budget; those of the installation by their note."""
         sums: dict[tuple[int, int], dict[tuple[int | None, str], Decimal]] = defaultdict(lambda: defaultdict(lambda: ZERO))
-        rows = Charge.objects.filter(workload__in=[pk for pk, _ in keys], kind=Charge.Kind.USE).order_by()
+        rows = Charge.objects.filter(workload__any_of=[pk for pk, _ in keys], kind=Charge.Kind.USE).order_by()
         for workload, attempt, budget, note, total in rows.values_list("workload", "attempt", "budget", "note").annotate(t=Sum("amount")):
             sums[workload, attempt][budget, note if budget is None else ""] += total
         return sums

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import F, Q
+from django.db.models import Case, F, Q, Value, When
 from django.utils import timezone
 
 from . import backends, checking, homes, idleness, ledger, lifecycle, logs
@@ -33,6 +33,8 @@ GOING_ON = (lifecycle.STARTING, lifecycle.RUNNING, lifecycle.STOPPING)
 LEAVING = (*lifecycle.REST_CODES, lifecycle.QUEUED, lifecycle.SUSPENDED)
 BATCH = 50 if settings.SQLITE else 200
 """Rows a turn; on SQLite every writer waits while a batch is written down."""
+SELDOM = ("gate", "gate_text", "gate_more", "gate_since", "gate_else", "made", "submit_key", "archived", "flagged", "latest_start")
+"""Columns that stages seldom look at: fetched for the one that needs them."""
 ROUNDS = 50
 
 Decide = Callable[[Facts, datetime], Step]
@@ -92,13 +94,15 @@ def claim(code: str, now: datetime, lease: str, limit: int = BATCH) -> list[Work
     free = Workload.objects.filter(status=code, due__lte=now).filter(Q(lease="") | Q(leased_until__lte=now))
     until = now + timedelta(seconds=LEASE)
     with transaction.atomic():
-        rows = free.order_by("pk").values_list("pk", flat=True)
+        due = free.order_by("pk").defer(*SELDOM)
         if connection.features.has_select_for_update_skip_locked:
-            rows = rows.select_for_update(skip_locked=True)
-        ids = list(rows[:limit])
-        if not ids or not free.filter(pk__in=ids).update(lease=lease, leased_until=until, due=until):
-            return []
-    return list(Workload.objects.filter(pk__in=ids, lease=lease).order_by("pk"))
+            due = due.select_for_update(skip_locked=True)
+        rows = list(due[:limit])
+        if rows:
+            Workload.objects.filter(pk__any_of=[work.pk for work in rows]).update(lease=lease, leased_until=until, due=until)
+    for work in rows:
+        work.lease, work.leased_until, work.due = lease, until, until
+    return rows
 
 
 # --- load -------------------------------------------------------------------------------------------------------------
@@ -108,11 +112,11 @@ def load(rows: Sequence[Workload], now: datetime) -> list[Facts]:
     attempts = {work.pk: work.attempt for work in rows}
     clusters = {
         cluster.workload_id: cluster
-        for cluster in Cluster.objects.filter(workload__in=attempts)
+        for cluster in Cluster.objects.filter(workload__any_of=attempts)
         if cluster.attempt == attempts[cluster.workload_id]
     }
     nodes: dict[int, list[Node]] = defaultdict(list)
-    for node in Node.objects.filter(cluster__in=[cluster.pk for cluster in clusters.values()]).order_by("index"):
+    for node in Node.objects.filter(cluster__any_of=[cluster.pk for cluster in clusters.values()]).order_by("index"):
         nodes[node.cluster_id].append(node)
     since = Outage.objects.order_by("-end").values_list("end", flat=True).first()
     kept = homes.latest([work.pk for work in rows if work.kind == "workstation"])
@@ -157,7 +161,8 @@ def apply(steps: Sequence[Step], now: datetime, lease: str) -> set[int]:
         if s.to
     ]
     with transaction.atomic():
-        _lock(steps)
+        if len(changes) < len(steps):  # else advance() does
+            _lock(steps)
         moved = advance(changes, now, lease=lease) if changes else set()
         ledger.release_holds(_never_held_a_cluster(steps, moved), now)
         ledger.begin_disk([step.work for step in steps if step.work.pk in moved and step.to == lifecycle.SUSPENDED], now)
@@ -170,7 +175,7 @@ def _lock(steps: Sequence[Step]) -> None:
     """All rows of the batch in the order of their ids, as whoever touches many does: two sides can't wait for each other."""
     if len(steps) > 1:
         ids = [step.work.pk for step in steps]
-        list(Workload.objects.filter(pk__in=ids).order_by("pk").select_for_update().values_list("pk", flat=True))
+        list(Workload.objects.filter(pk__any_of=ids).order_by("pk").select_for_update().values_list("pk", flat=True))
 
 
 def _tell_agents(moved: Sequence[Step]) -> None:
@@ -178,7 +183,7 @@ def _tell_agents(moved: Sequence[Step]) -> None:
     agents lock in another order."""
     told = [step for step in moved if _is_new(step) and _runs(step.facts.cluster)]
     if told:
-        Cluster.objects.filter(pk__in=[step.facts.cluster.pk for step in told if step.facts.cluster]).update(orders=F("orders") + 1)
+        Cluster.objects.filter(pk__any_of=[step.facts.cluster.pk for step in told if step.facts.cluster]).update(orders=F("orders") + 1)
     for step in told:
         announce(f"orders:{step.work.public_id}")
 
@@ -207,9 +212,9 @@ def _look_later(steps: Sequence[Step], now: datetime, lease: str) -> None:
         if step.fields:
             Workload.objects.filter(pk=step.work.pk, lease=lease).update(**step.fields)
     for seconds, ids in later.items():
-        mine = Workload.objects.filter(pk__in=ids, lease=lease)
-        mine.filter(due__gte=now + timedelta(seconds=LEASE / 2)).update(due=now + timedelta(seconds=seconds))
-        mine.update(lease="", leased_until=None)
+        untouched = When(due__gte=now + timedelta(seconds=LEASE / 2), then=Value(now + timedelta(seconds=seconds)))
+        mine = Workload.objects.filter(pk__any_of=ids, lease=lease)
+        mine.update(due=Case(untouched, default=F("due")), lease="", leased_until=None)
 
 
 def _alone(step: Step, now: datetime, lease: str) -> set[int]:

@@ -122,13 +122,13 @@ def release_holds(workloads: Sequence[tuple[int, int]], now: datetime) -> None:
     if not wanted:
         return
     with transaction.atomic():
-        rows = Hold.objects.filter(workload__in=[pk for pk, _ in wanted], released__isnull=True)
+        rows = Hold.objects.filter(workload__any_of=[pk for pk, _ in wanted], released__isnull=True)
         ids = {hold.budget_id for hold in rows}
-        list(Budget.objects.filter(pk__in=ids).select_for_update().order_by("pk").values_list("pk"))
+        list(Budget.objects.filter(pk__any_of=ids).select_for_update().order_by("pk").values_list("pk"))
         free = [hold for hold in rows.all().order_by("pk") if (hold.workload_id, hold.attempt) in wanted]
         for hold in free:
             Budget.objects.filter(pk=hold.budget_id).update(held=F("held") - money(hold.amount))
-        Hold.objects.filter(pk__in=[hold.pk for hold in free]).update(released=now, amount=ZERO)
+        Hold.objects.filter(pk__any_of=[hold.pk for hold in free]).update(released=now, amount=ZERO)
 
 
 def end_of_billing(exited: datetime | None, released: datetime, outages: Sequence[Outage]) -> datetime:

@@ -20,7 +20,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from .books import HOUR, ZERO, money, rate
-from .models import Budget, Hold, Installation, Unpaid, Workload
+from .models import Budget, Hold, Installation, Unpaid, Workload, insert
 from .models.fields import rounded
 from .models.roles import is_admin
 
@@ -135,7 +135,7 @@ class Purse:
             sums[hold.budget_id] += hold.amount
         for pk, amount in sorted(sums.items()):
             Budget.objects.filter(pk=pk).update(held=F("held") + money(amount))
-        Hold.objects.bulk_create(self.holds)
+        insert(self.holds)
 
     def _project(self, workload: Workload) -> Any:
         """One object a project, not one a row."""

@@ -1,7 +1,6 @@
 """The tables of the domain, a file a noun."""
 
 from .account import ACCOUNT, Account
-from .alike import update_alike
 from .audit import AuditEntry
 from .budget import Budget, BudgetNotice, BudgetPeriod, Charge, Hold, Recurrence, Strictness, Unit
 from .catalogue import Coretype, PriceChange, Region, Software, SoftwareVersion
@@ -15,6 +14,7 @@ from .installation import Installation, Outage, Turn, Unpaid
 from .installed import Installed, Look
 from .job import Check, Job, JobInput, Tag
 from .limit import Limit
+from .many import insert, update_alike
 from .pool import PoolState
 from .project import Membership, Project
 from .request import Request
@@ -76,6 +76,7 @@ __all__ = [
     "WebhookDelivery",
     "Workload",
     "advance",
+    "insert",
     "micros",
     "touch",
     "update_alike",

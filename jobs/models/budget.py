@@ -14,6 +14,7 @@ from django.db.models import F, Q
 
 from .append_only import AppendOnly, AppendOnlyQuerySet
 from .fields import MoneyField
+from .many import insert
 from .spend import Spend
 
 
@@ -156,9 +157,9 @@ class Hold(models.Model):
 class ChargeQuerySet(AppendOnlyQuerySet):
     """What is used is added up with it."""
 
-    def bulk_create(self, objs: Any, *args: Any, **kwargs: Any) -> list[Charge]:
+    def bulk_create(self, objs: Any) -> list[Charge]:  # type: ignore[override]
         with transaction.atomic():
-            made = super().bulk_create(objs, *args, **kwargs)
+            made = insert(objs)
             Spend.add(made)
         return made
 

@@ -19,6 +19,7 @@ from .. import lifecycle
 from ..signals import announce
 from . import telling
 from .event import Event
+from .many import insert
 
 if TYPE_CHECKING:
     from .workload import Workload
@@ -27,10 +28,11 @@ if TYPE_CHECKING:
 class Change:
     """One wanted transition. `fields` are columns of the Workload that go with it, `detail` is for the event."""
 
-    __slots__ = ("detail", "fields", "reason", "to", "workload")
+    __slots__ = ("detail", "fields", "old", "reason", "to", "workload")
 
     def __init__(self, workload: Workload, to: str, *, reason: str = "", detail: str = "", fields: dict[str, Any] | None = None) -> None:
         self.workload, self.to, self.reason, self.detail, self.fields = workload, to, reason, detail, fields or {}
+        self.old = workload.status
 
 
 def advance(changes: Iterable[Change], now: datetime, *, source: str = "engine", by: Any = None, lease: str | None = "") -> set[int]:
@@ -40,57 +42,63 @@ def advance(changes: Iterable[Change], now: datetime, *, source: str = "engine",
     so that a worker that died with it holds nobody up; its step finds another status then.
     Raises ValueError for a transition that the table does not have.
     """
-    groups: dict[tuple[Any, ...], list[Change]] = {}
+    changes = list(changes)
     for change in changes:
-        old = change.workload.status
-        if not change.workload.table.allows(old, change.to):
-            raise ValueError(f"{change.workload.kind}: there is no way from {old} to {change.to}")
-        key = (old, change.to, tuple(sorted(change.fields.items(), key=lambda item: item[0])))
-        groups.setdefault(key, []).append(change)
-    moved: set[int] = set()
+        if not change.workload.table.allows(change.old, change.to):
+            raise ValueError(f"{change.workload.kind}: there is no way from {change.old} to {change.to}")
     with transaction.atomic():
-        for (old, to, fields), group in groups.items():
-            moved |= _advance_group(group, old, to, dict(fields), now, source, by, lease)
-    return moved
+        groups: dict[tuple[Any, ...], list[Change]] = {}
+        for change in _standing(changes, lease):
+            key = (change.old, change.to, tuple(sorted(change.fields.items(), key=lambda item: item[0])))
+            groups.setdefault(key, []).append(change)
+        done = [change for group in groups.values() for change in _moved(group, now, lease)]
+        _note(done, now, source, by)
+    return {change.workload.pk for change in done}
 
 
-def _advance_group(
-    group: list[Change], old: str, to: str, fields: dict[str, Any], now: datetime, source: str, by: Any, lease: str | None
-) -> set[int]:
-    ids = [change.workload.pk for change in group]
-    rest = {"due": None, "ended": now} if to in lifecycle.REST_CODES else {"due": now}
-    values = {**rest, **fields, "status": to, "since": now, "version": F("version") + 1}
-    rows = _workloads().filter(pk__in=ids, status=old, **({} if lease is None else {"lease": lease}))
-    if len(ids) == 1:
-        moved = set(ids) if rows.update(**values) else set()
-    else:
-        moved = set(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
-        rows.filter(pk__in=moved).update(**values)
-    done = [change for change in group if change.workload.pk in moved]
-    events = Event.objects.bulk_create(
-        [
-            Event(
-                workload_id=c.workload.pk,
-                at=now,
-                attempt=fields.get("attempt", c.workload.attempt),
-                before=old,
-                after=to,
-                source=source,
-                by=by,
-                reason=c.reason,
-                detail=c.detail,
-            )
-            for c in done
-        ]
-    )
-    telling.of_events(events, [change.workload for change in done])
+def _standing(changes: list[Change], lease: str | None) -> list[Change]:
+    """Those that are still where they were, locked in the order of their ids. Of a single one its UPDATE tells."""
+    if len(changes) < 2:
+        return changes
+    rows = _workloads().filter(pk__any_of=[change.workload.pk for change in changes]).order_by("pk").select_for_update()
+    there = {(pk, status) for pk, status, of in rows.values_list("pk", "status", "lease") if lease in (None, of)}
+    return [change for change in changes if (change.workload.pk, change.old) in there]
+
+
+def _moved(group: list[Change], now: datetime, lease: str | None) -> list[Change]:
+    """A group that changes alike, if it moved; the workloads in memory have moved with their rows."""
+    first = group[0]
+    rest = {"due": None, "ended": now} if first.to in lifecycle.REST_CODES else {"due": now}
+    values = {**rest, **first.fields, "status": first.to, "since": now}
+    rows = _workloads().filter(pk__any_of=[change.workload.pk for change in group], status=first.old)
+    if not (rows if lease is None else rows.filter(lease=lease)).update(**values, version=F("version") + 1):
+        return []
+    for change in group:
+        for name, value in values.items():
+            setattr(change.workload, name, value)
+        change.workload.version += 1
+    return group
+
+
+def _note(done: list[Change], now: datetime, source: str, by: Any) -> None:
+    """Events of what has moved, whom they are told to, and the announcements."""
+    events = [
+        Event(
+            workload_id=change.workload.pk,
+            at=now,
+            attempt=change.workload.attempt,
+            before=change.old,
+            after=change.to,
+            source=source,
+            by=by,
+            reason=change.reason,
+            detail=change.detail,
+        )
+        for change in done
+    ]
+    telling.of_events(insert(events), [change.workload for change in done])
     for change in done:
-        work = change.workload
-        for name, value in {**rest, **fields, "status": to, "since": now}.items():
-            setattr(work, name, value)
-        work.version += 1
-        announce(work.topic, version=work.version, due=True, status=to)
-    return moved
+        announce(change.workload.topic, version=change.workload.version, due=True, status=change.to)
 
 
 def touch(ids: list[int], now: datetime | None = None, due: bool = True) -> None:
@@ -98,9 +106,9 @@ def touch(ids: list[int], now: datetime | None = None, due: bool = True) -> None
     now = now or timezone.now()
     with transaction.atomic():
         if len(ids) > 1:
-            list(_workloads().filter(pk__in=ids).order_by("pk").select_for_update().values_list("pk"))
-        _workloads().filter(pk__in=ids).update(version=F("version") + 1, **({"due": now} if due else {}))
-        rows = _workloads().filter(pk__in=ids).values_list("kind", "public_id", "version", "status")
+            list(_workloads().filter(pk__any_of=ids).order_by("pk").select_for_update().values_list("pk"))
+        _workloads().filter(pk__any_of=ids).update(version=F("version") + 1, **({"due": now} if due else {}))
+        rows = _workloads().filter(pk__any_of=ids).values_list("kind", "public_id", "version", "status")
         for kind, public, version, status in rows:
             announce(f"{kind}:{public}", version=version, due=due, status=status)
 

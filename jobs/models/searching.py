@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import connection
-from django.db.models import BigAutoField, Lookup
 
 FEW = 5_000
 """Names up to which the index tells which; what more have is common."""
@@ -23,18 +22,6 @@ ENOUGH = 6
 SHORTEST = 2
 """Letters; a single one says nothing."""
 TOKENS = "headrace_tokens(name, owner_id, project_id)"
-
-
-@BigAutoField.register_lookup
-class AnyOf(Lookup):
-    """`pk__any_of=ids`: as `in`, with all of them as one value; thousands of values cost more than the search. PostgreSQL only."""
-
-    lookup_name = "any_of"
-    prepare_rhs = False
-
-    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
-        left, given = self.process_lhs(compiler, connection)
-        return f"{left} = ANY(%s)", [*given, self.rhs]
 
 
 def ids_of_names_like(text: str, owner: int | None = None, projects: Sequence[int] = ()) -> list[int] | None:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from .. import agent_file, backends, ledger, lifecycle, tokens
 from ..acting import side_by_side
-from ..models import Account, Cluster, Workload
+from ..models import Account, Cluster, Workload, insert
 from ..signals import announce
 from .base import Facts, Step, end, flag, give_up, retry, stopped_reason, suspend, wait
 
@@ -105,7 +105,7 @@ def ask(batch: Sequence[Facts], now: datetime) -> list[Step]:
     answers = side_by_side(lambda want: want[0].create(want[1], want[2]), wanted)
     steps = [_answered(facts, cluster, answer, now) for (facts, cluster), answer in zip(pairs, answers, strict=True)]
     returned = [cluster.pk for (_, cluster), answer in zip(pairs, answers, strict=True) if _is_over(answer)]
-    Cluster.objects.filter(pk__in=returned, created__isnull=True).update(created=timezone.now(), trouble="")
+    Cluster.objects.filter(pk__any_of=returned, created__isnull=True).update(created=timezone.now(), trouble="")
     return steps
 
 
@@ -149,7 +149,7 @@ def note_clusters(batch: Sequence[Facts], now: datetime) -> dict[int, Cluster]:
     new = [_new_cluster(facts.work, now) for facts in batch if facts.cluster is None]
     try:
         with transaction.atomic():
-            Cluster.objects.bulk_create(new)
+            insert(new)
     except IntegrityError:  # a worker whose lease has run out meanwhile wrote some of them
         Cluster.objects.bulk_create(new, ignore_conflicts=True)
         new = [Cluster.objects.get(workload=mine.workload_id, attempt=mine.attempt) for mine in new]

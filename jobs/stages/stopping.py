@@ -73,14 +73,14 @@ def release(batch: Sequence[Facts], now: datetime) -> list[Step]:
 def take_down(batch: Sequence[Facts], now: datetime, then: Act) -> list[Step]:
     """No more reports are taken, then the backends destroy; repeated until nothing is left. `then` is the next act."""
     ids = [facts.cluster.pk for facts in batch if facts.cluster]
-    if Cluster.objects.filter(pk__in=ids, releasing__isnull=True).update(releasing=now):
+    if Cluster.objects.filter(pk__any_of=ids, releasing__isnull=True).update(releasing=now):
         for facts in batch:
             announce(f"orders:{facts.work.public_id}")
     answers = side_by_side(lambda facts: backends.get(facts.cluster.backend).destroy(facts.cluster.token), batch)
     gone = [facts for facts, answer in zip(batch, answers, strict=True) if answer is True]
     _ask_why([facts for facts in gone if _may_be_outside(facts)], now)
     moment = max(now, timezone.now())
-    Cluster.objects.filter(pk__in=[facts.cluster.pk for facts in gone], released__isnull=True).update(released=moment)
+    Cluster.objects.filter(pk__any_of=[facts.cluster.pk for facts in gone], released__isnull=True).update(released=moment)
     gauging.forget()
     homes.forget_unfinished([facts.work for facts in gone])
     return [_released(facts, answer, moment, then) for facts, answer in zip(batch, answers, strict=True)]

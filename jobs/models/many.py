@@ -1,0 +1,92 @@
+"""Many rows by few statements and few values.
+
+One idea: what a burst costs is not the rows but each value on its way to the database. So ids go as one value, new rows as one
+JSON value (on PostgreSQL, which makes rows of it by itself), and rows that get the same values share one UPDATE.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import cache
+from operator import attrgetter
+from typing import Any, TypeVar
+
+from django.core.exceptions import EmptyResultSet
+from django.db import connection, models
+
+from .fields import MoneyField
+
+M = TypeVar("M", bound=models.Model)
+
+
+@models.BigAutoField.register_lookup
+@models.ForeignKey.register_lookup
+class AnyOf(models.Lookup):
+    """`pk__any_of=ids`: as `in`, with all of them as one value, and no limit to how many. Integers only."""
+
+    lookup_name = "any_of"
+    prepare_rhs = False
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
+        if not self.rhs:
+            raise EmptyResultSet
+        left, given = self.process_lhs(compiler, connection)
+        numbers = ",".join(map(str, self.rhs))
+        if connection.vendor == "postgresql":
+            return f"{left} = ANY(%s::bigint[])", [*given, f"{{{numbers}}}"]
+        return f"{left} IN (SELECT value FROM json_each(%s))", [*given, f"[{numbers}]"]
+
+
+def insert(rows: Sequence[M]) -> list[M]:
+    """New rows of one table, with their keys afterwards."""
+    if not rows:
+        return []
+    table = type(rows[0])
+    if connection.vendor != "postgresql":
+        return table._base_manager.bulk_create(rows)
+    columns, values_of, ready = _shape(table)
+    given = [dict(zip(columns, values_of(row), strict=True)) for row in rows]
+    for row in given:
+        for column, prepared in ready:
+            row[column] = prepared(row[column])
+    names = ", ".join(f'"{column}"' for column in columns)
+    name = table._meta.db_table
+    sql = f'INSERT INTO "{name}" ({names}) SELECT {names} FROM json_populate_recordset(NULL::"{name}", %s) RETURNING id'  # noqa: S608
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [json.dumps(given, default=_plain)])
+        for row, (pk,) in zip(rows, cursor.fetchall(), strict=True):
+            row.pk, row._state.adding, row._state.db = pk, False, connection.alias
+    return list(rows)
+
+
+def update_alike(rows: Sequence[models.Model], fields: Sequence[str]) -> None:
+    """Write these fields of these rows as they are in memory; one statement for each different set of values."""
+    groups: dict[tuple[Any, ...], list[models.Model]] = {}
+    for row in rows:
+        groups.setdefault(tuple(_hashable(getattr(row, field)) for field in fields), []).append(row)
+    for group in groups.values():
+        values = {field: getattr(group[0], field) for field in fields}
+        type(group[0])._base_manager.filter(pk__any_of=[row.pk for row in group]).update(**values)
+
+
+# --- private ----------------------------------------------------------------------------------------------------------
+@cache
+def _shape(table: type[models.Model]) -> tuple[list[str], Callable[[Any], tuple[Any, ...]], list[tuple[str, Callable[[Any], Any]]]]:
+    """Columns of a new row, how its values are got, and those that are stored otherwise than they are in Python."""
+    fields = [field for field in table._meta.concrete_fields if not field.primary_key]
+    ready = [(field.column, field.get_prep_value) for field in fields if isinstance(field, MoneyField)]
+    return [field.column for field in fields], attrgetter(*(field.attname for field in fields)), ready
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"{value!r} is nothing for a new row")
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, models.Model):
+        return value.pk
+    return json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else value
