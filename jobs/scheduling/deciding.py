@@ -10,7 +10,7 @@ What `decide` says is what the page shows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -54,9 +54,12 @@ class _Round:
     limits: Limits
     barred: Barred | None
     now: datetime
+    _lines: dict[int, Line] = field(default_factory=dict)
 
     def line_of(self, work: Workload) -> Line:
-        return self.lines[self.pool_of(work.coretype)]
+        if (line := self._lines.get(work.coretype_id)) is None:
+            line = self._lines[work.coretype_id] = self.lines[self.pool_of(work.coretype)]
+        return line
 
     def why_not(self, work: Workload) -> Waiting | None:
         if self.barred is not None and (why := self.barred(work)):
@@ -77,7 +80,7 @@ def decide(
     """Go through the queue once, in order. At most `most` starts, so that one transaction stays short."""
     decision, look = Decision(), _Round(pool_of, lines, purse, limits or Limits(), barred, now)
     for work in queue:
-        refused = list(_refusals(work, look))
+        refused = _refusals(work, look)
         starts = len(refused) < max(1, len(work.acceptable))
         if starts and len(decision.start) >= most:
             break
@@ -94,7 +97,9 @@ def decide(
 
 def take(work: Workload, choice: Choice) -> None:
     """Let it ask for this hardware; in memory only."""
-    work.coretype, work.nodes, work.cores, work.choice = choice.coretype, choice.nodes, choice.cores, choice.place
+    if work.coretype_id != choice.coretype_id:
+        work.coretype = choice.coretype
+    work.nodes, work.cores, work.choice = choice.nodes, choice.cores, choice.place
 
 
 def keep_free(work: Workload, line: Line, now: datetime) -> str:
@@ -112,19 +117,19 @@ def keep_free(work: Workload, line: Line, now: datetime) -> str:
 
 
 # --- private ----------------------------------------------------------------------------------------------------------
-def _refusals(work: Workload, look: _Round) -> Iterator[Waiting]:
+def _refusals(work: Workload, look: _Round) -> list[Waiting]:
     """Why its choices do not start, up to the one that does, which it then has."""
     if not work.acceptable:
         why = look.why_not(work)
-        if why is not None:
-            yield why
-        return
+        return [] if why is None else [why]
+    refused: list[Waiting] = []
     for choice in work.acceptable:
         take(work, choice)
         why = look.why_not(work)
         if why is None:
-            return
-        yield why
+            break
+        refused.append(why)
+    return refused
 
 
 def _start(work: Workload, look: _Round) -> None:

@@ -20,14 +20,15 @@ MOST = timedelta(hours=24)
 
 def in_turn(queue: Sequence[Workload], using: Mapping[Hashable, int]) -> list[Workload]:
     """`queue`, given by priority and age, in the order in which it is served. `using`: cores of what runs, by `side_of`."""
-    if len({side_of(work) for work in queue}) < 2:
+    sides = [side_of(work) for work in queue]
+    if len(set(sides)) < 2:
         return list(queue)
     has: dict[tuple[int, Hashable], int] = defaultdict(int)
     keyed: list[tuple[tuple[int, bool, datetime, int], Workload]] = []
-    for work in queue:
-        side = side_of(work)
-        cores = using.get(side, 0) + has[work.priority, side]
-        has[work.priority, side] += work.total_cores
+    for work, side in zip(queue, sides, strict=True):
+        key = work.priority, side
+        cores = using.get(side, 0) + has[key]
+        has[key] += work.total_cores
         younger = min(MOST, AGE_A_CORE * cores)
         keyed.append(((-work.priority, work.economy, (work.submitted or work.made) + younger, work.pk), work))
     return [work for _, work in sorted(keyed, key=lambda one: one[0])]

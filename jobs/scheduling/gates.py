@@ -6,6 +6,7 @@ One idea: a gate only looks. What follows from it (cores kept free for the head,
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from django.conf import settings
 
@@ -71,10 +72,11 @@ def _capacity(work: Workload, line: Line, limits: Limits) -> Waiting | None:
     room = line.room
     if room.queues_itself:
         return None
-    if room.free is None:
+    free = room.free
+    if free is None:
         return Waiting("capacity", f"The backend of {work.coretype.name} does not answer; trying again", in_line=True)
-    if work.total_cores > room.free:
-        return Waiting("capacity", needs(work, line), in_line=limits.short(work) is None)
+    if work.total_cores > free:
+        return _lacks(needs(work, line), limits.short(work) is None)
     return None
 
 
@@ -86,9 +88,18 @@ def _place(work: Workload, line: Line, now: datetime) -> Waiting | None:
 
 # --- words and sums ---------------------------------------------------------------------------------------------------
 def needs(work: Workload, line: Line) -> str:
-    ahead = line.ahead
+    return _needs(work.total_cores, work.coretype.name, line.room.free, min(line.ahead, TELL + 1))
+
+
+@lru_cache  # far behind in a long line thousands are told the same
+def _needs(cores: int, kind: str, free: int | None, ahead: int) -> str:
     place = "next in line" if ahead == 0 else f"{ahead} ahead" if ahead <= TELL else f"more than {TELL} ahead"
-    return f"Needs {cores_of(work.total_cores)} of {work.coretype.name}; {line.room.free} free; {place}"
+    return f"Needs {cores_of(cores)} of {kind}; {free} free; {place}"
+
+
+@lru_cache
+def _lacks(sentence: str, in_line: bool) -> Waiting:
+    return Waiting("capacity", sentence, in_line=in_line)
 
 
 def fits_behind(work: Workload, line: Line, now: datetime) -> bool:

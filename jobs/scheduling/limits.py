@@ -34,12 +34,16 @@ class Limits:
     def __init__(self, rows: Sequence[Limit] = (), taken: Iterable[Taken] = ()) -> None:
         self._rows = {(row.per, row.member_id or row.project_id, row.coretype_id): row for row in rows}
         self._used: dict[tuple[str, int, int | None], _Use] = defaultdict(_Use)
+        self._known: dict[tuple[int, int | None, int], list[tuple[Limit, _Use]]] = {}
         for owner, project, kind, jobs, cores in taken if self._rows else ():
             self._count(owner, project, kind, jobs, cores)
 
     def short(self, work: Workload) -> Waiting | None:
         """The first limit that one more would exceed."""
-        return next((waiting for row, use in self._of(work) if (waiting := _over(row, use, work))), None) if self._rows else None
+        for row, use in self._of(work) if self._rows else ():
+            if waiting := _over(row, use, work):
+                return waiting
+        return None
 
     def take(self, work: Workload) -> None:
         if self._rows:
@@ -63,12 +67,18 @@ class Limits:
                 return f"At most {cores_of(row.most_cores)} at once for {whose}{_where(row)}; {work.total_cores} are asked for."
         return ""
 
-    def _of(self, work: Workload) -> Iterator[tuple[Limit, _Use]]:
-        for per, who in ((MEMBER, work.owner_id), (PROJECT, work.project_id)):
-            for kind in (work.coretype_id, None) if who else ():
-                row = self._rows.get((per, who, kind)) or self._rows.get((per, None, kind))
+    def _of(self, work: Workload) -> list[tuple[Limit, _Use]]:
+        key = work.owner_id, work.project_id, work.coretype_id
+        if (found := self._known.get(key)) is None:
+            found = self._known[key] = list(self._find(*key))
+        return found
+
+    def _find(self, owner: int, project: int | None, kind: int) -> Iterator[tuple[Limit, _Use]]:
+        for per, who in ((MEMBER, owner), (PROJECT, project)):
+            for place in (kind, None) if who else ():
+                row = self._rows.get((per, who, place)) or self._rows.get((per, None, place))
                 if row is not None:
-                    yield row, self._used[per, who, kind]
+                    yield row, self._used[per, who, place]
 
     def _count(self, owner: int, project: int | None, kind: int, jobs: int, cores: int) -> None:
         for per, who in ((MEMBER, owner), (PROJECT, project)):

@@ -16,6 +16,7 @@ from ..models import Choice, Cluster, Coretype, Workload
 from .deciding import take
 from .fair import in_turn
 from .line import Line, Living
+from .rows import columns, made
 
 INTERRUPTED = (lifecycle.STARTING, lifecycle.RUNNING)
 """Where economy work may be interrupted; one that is being validated is past in a moment."""
@@ -23,29 +24,28 @@ INTERRUPTED = (lifecycle.STARTING, lifecycle.RUNNING)
 
 SELDOM = (
     *("flagged", "latest_start", "outcome", "reason", "failed_stage", "detail", "again", "submit_key", "archived", "leased_until", "ended"),
-    *("wished_at", "wished_by", "due", "since", "restarts", "tries"),
+    *("wished_at", "wished_by", "due", "since", "restarts", "tries", "made"),
 )
 """Columns that the queue seldom looks at: fetched for the one that needs them, not for ten thousand that do not."""
+OFTEN, OF_A_CHOICE = columns(Workload, *SELDOM), columns(Choice)
 
 
 def waiting_line(limit: int = 10_000) -> list[Workload]:
     """The queue, in order. Who has choices of hardware asks for the first of them."""
     waiting = Workload.objects.filter(status=lifecycle.QUEUED).order_by("-priority", "economy", "submitted", "pk")
-    rows = list(waiting.defer(*SELDOM)[:limit])
+    kinds = Coretype.objects.in_bulk()  # one object a coretype, not one a row
+    rows = made(waiting[:limit], OFTEN, "coretype", kinds)
     if not rows:
         return rows
-    kinds = Coretype.objects.in_bulk()
-    for work in rows:  # one object a coretype, not one a row
-        work.coretype = kinds[work.coretype_id]
     _attach_choices(rows, kinds)
     return in_turn(rows, using())
 
 
 def kinds_of(queue: Iterable[Workload]) -> list[Coretype]:
     """Every coretype that the queue, or a choice in it, asks for."""
-    found = {work.coretype_id: work.coretype for work in queue}
-    found.update((choice.coretype_id, choice.coretype) for work in queue for choice in work.acceptable)
-    return list(found.values())
+    asking: dict[int, Workload | Choice] = {work.coretype_id: work for work in queue}
+    asking.update((choice.coretype_id, choice) for work in queue for choice in work.acceptable)
+    return [one.coretype for one in asking.values()]
 
 
 def note_tried(queue: Iterable[Workload], now: datetime) -> None:
@@ -59,8 +59,7 @@ def note_tried(queue: Iterable[Workload], now: datetime) -> None:
 
 def _attach_choices(rows: Sequence[Workload], kinds: dict[int, Coretype]) -> None:
     known: dict[int, list[Choice]] = defaultdict(list)
-    for choice in Choice.objects.filter(workload__status=lifecycle.QUEUED).order_by("place"):
-        choice.coretype = kinds[choice.coretype_id]
+    for choice in made(Choice.objects.filter(workload__status=lifecycle.QUEUED).order_by("place"), OF_A_CHOICE, "coretype", kinds):
         known[choice.workload_id].append(choice)
     for work in rows if known else ():
         if work.pk in known:
