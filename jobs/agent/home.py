@@ -3,10 +3,11 @@
 The one idea: POSIX pax headers made by hand (IEEE Std 1003.1, pax interchange format), because times to the nanosecond
 and names of any bytes are to come back as they were; memory stays flat, however many files there are.
 """
+import errno
 import hashlib
 import os
 import stat
-from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, Generator, Iterator, List, NamedTuple, Optional, Tuple
 
 from .config import Config
 from .folder import Folder, Refused, open_plain
@@ -19,6 +20,8 @@ _BLOCK = 512
 _END = 20 * _BLOCK
 _FILE, _LINK, _SYMLINK, _FOLDER, _PAX = b"0", b"1", b"2", b"5", b"x"
 _WORDS = {"fifo": "a fifo", "socket": "a socket", "device": "a device"}
+_OURS = (errno.EACCES, errno.EPERM, errno.ENOENT, errno.ELOOP, errno.ENXIO)  # of the file's own making, not of its disk's
+UNREAD = "HEADRACE.unread"  # of a pax header: the member before, of the same name, could not be read and is none
 
 
 class Measure(NamedTuple):
@@ -54,10 +57,10 @@ def measure(config: Config, check: Callable[[], None]) -> Measure:
 
 
 class Archive:
-    """One reading of the home. The figures are true once all pieces were taken."""
+    """One reading of the home. The figures are true once all pieces were taken; `unread`: files that the disk did not give."""
 
     def __init__(self, config: Config, check: Callable[[], None]) -> None:
-        self.files, self.changed, self.left_out = 0, 0, 0
+        self.files, self.changed, self.left_out, self.unread = 0, 0, 0, 0
         self.skipped: List[Tuple[str, str]] = []
         self._config, self._check = config, check
         self._links: Dict[Tuple[int, int], bytes] = {}  # files of several names, by inode: their first name
@@ -83,6 +86,8 @@ class Archive:
             yield from self._symlink(entry, entry.status)
         elif entry.kind == "file" and entry.status:
             yield from self._file(entry)
+        elif entry.error:
+            self._lack(entry.path, OSError(entry.error, entry.detail))
         else:
             self._skip(entry.path, _WORDS.get(entry.kind) or entry.detail or "unreadable")
 
@@ -90,15 +95,18 @@ class Archive:
         try:
             target = os.readlink(entry.path.rsplit(b"/", 1)[-1], dir_fd=entry.parent)
         except OSError as error:
-            self._skip(entry.path, error.strerror or "unreadable")
+            self._lack(entry.path, error)
             return
         yield header(entry.path, status, _SYMLINK, link=target)
 
     def _file(self, entry: Entry) -> Iterator[bytes]:
         try:
             fd = open_plain(entry.parent, entry.path.rsplit(b"/", 1)[-1], self._config.run_as)
-        except (OSError, Refused) as error:
-            self._skip(entry.path, getattr(error, "strerror", None) or str(error))
+        except Refused as error:
+            self._skip(entry.path, str(error))
+            return
+        except OSError as error:
+            self._lack(entry.path, error)
             return
         try:
             yield from self._content(entry.path, fd)
@@ -108,26 +116,32 @@ class Archive:
     def _content(self, path: bytes, fd: int) -> Iterator[bytes]:
         before = os.fstat(fd)
         inode = (before.st_dev, before.st_ino)
-        self.files += 1
         if inode in self._links:
+            self.files += 1
             yield header(path, before, _LINK, link=self._links[inode])
             return
+        yield header(path, before, _FILE, before.st_size)
+        error = yield from self._bytes(fd, before.st_size)
+        if error:
+            self._lack(path, error)
+            yield header(path, before, _FILE, unread=True)
+            return
+        self.files += 1
         if before.st_nlink > 1:
             self._links[inode] = path
-        yield header(path, before, _FILE, before.st_size)
-        yield from self._bytes(fd, before.st_size)
         after = os.fstat(fd)
         self.changed += (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns)
 
-    def _bytes(self, fd: int, size: int) -> Iterator[bytes]:
-        """Exactly so many, filled up with zeros: a file may shrink under our hands, or its disk fail."""
-        left = size
+    def _bytes(self, fd: int, size: int) -> Generator[bytes, None, Optional[OSError]]:
+        """Exactly so many, filled up with zeros: a file may shrink under our hands, or its disk fail, which is returned."""
+        left, failed = size, None
         while left:
             self._check()
             try:
                 data = os.read(fd, min(_PIECE, left))
-            except OSError:
-                data = b""
+            except OSError as error:
+                failed = error
+                break
             if not data:
                 break
             left -= len(data)
@@ -137,6 +151,18 @@ class Archive:
             step = min(missing, _PIECE)
             missing -= step
             yield bytes(step)
+        return failed
+
+    def _lack(self, path: bytes, error: OSError) -> None:
+        """A file that can't be had: because of what it is, or because its disk fails; the latter are named before all others."""
+        why = error.strerror or "unreadable"
+        if error.errno in _OURS:
+            self._skip(path, why)
+            return
+        self.left_out += 1
+        self.skipped.insert(self.unread, (text(path), "could not be read: %s" % why))
+        self.unread += 1
+        del self.skipped[MOST_NAMED:]
 
     def _skip(self, path: bytes, why: str) -> None:
         self.left_out += 1
@@ -144,10 +170,11 @@ class Archive:
             self.skipped.append((text(path), why))
 
 
-def header(path: bytes, status: os.stat_result, kind: bytes, size: int = 0, link: bytes = b"") -> bytes:
+def header(path: bytes, status: os.stat_result, kind: bytes, size: int = 0, link: bytes = b"", unread: bool = False) -> bytes:
     """A member's header blocks: what the old format can't say goes into a pax header before it."""
     second, part = divmod(status.st_mtime_ns, 10 ** 9)
-    records = b"" if part == 0 and 0 <= second < 1 << 33 else _record(b"mtime", b"%d.%09d" % (second, part))
+    records = _record(UNREAD.encode(), b"1") if unread else b""
+    records += b"" if part == 0 and 0 <= second < 1 << 33 else _record(b"mtime", b"%d.%09d" % (second, part))
     if not _old(path) or not _old(link):
         records = (b"" if _utf8(path) and _utf8(link) else _record(b"hdrcharset", b"BINARY")) + records
         records += _record(b"path", path) + (_record(b"linkpath", link) if link else b"")

@@ -17,13 +17,17 @@ _KINDS = {
 
 
 class Entry(NamedTuple):
-    """`kind`: file, dir (an empty one), symlink, fifo, socket, device or unreadable. `parent` is open while it is yielded."""
+    """`kind`: file, dir (an empty one), symlink, fifo, socket, device or unreadable. `parent` is open while it is yielded.
+
+    `error`: the number of what the system said of something unreadable.
+    """
 
     path: bytes
     kind: str
     parent: int
     status: Optional[os.stat_result] = None
     detail: str = ""
+    error: int = 0
 
 
 def walk(fd: int, in_order: bool = True, above: bytes = b"", level: int = 0, folders: bool = False) -> Iterator[Entry]:
@@ -31,19 +35,28 @@ def walk(fd: int, in_order: bool = True, above: bytes = b"", level: int = 0, fol
 
     `folders`: every folder is named, before what it holds; else only empty ones are.
     """
-    for name in sorted(_names(fd)) if in_order else _names(fd):
+    try:
+        names = sorted(_names(fd)) if in_order else _names(fd)
+    except OSError as error:
+        yield _unreadable(above or b"./", fd, error)
+        return
+    for name in names:
         path = above + name
         try:
             status = os.stat(name, dir_fd=fd, follow_symlinks=False)
         except OSError as error:
             if error.errno != errno.ENOENT:
-                yield Entry(path, "unreadable", fd, None, error.strerror or "")
+                yield _unreadable(path, fd, error)
             continue
         kind = _KINDS.get(stat.S_IFMT(status.st_mode), "device")
         if kind == "dir":
             yield from _below(fd, name, in_order, path, level, status, folders)
         else:
             yield Entry(path, kind, fd, status, _target(fd, name) if kind == "symlink" else "")
+
+
+def _unreadable(path: bytes, fd: int, error: OSError) -> Entry:
+    return Entry(path, "unreadable", fd, None, error.strerror or "", error.errno or 0)
 
 
 def _names(fd: int) -> Iterator[bytes]:
@@ -61,7 +74,7 @@ def _below(
     try:
         below = os.open(name, _DIRECTORY, dir_fd=fd)
     except OSError as error:
-        yield Entry(path, "unreadable", fd, None, error.strerror or "")
+        yield _unreadable(path, fd, error)
         return
     try:
         named = folders

@@ -139,3 +139,15 @@ def make_agent(portal, tmp_path, pyz):
 @pytest.fixture
 def agent(make_agent):
     return make_agent()
+
+
+@pytest.fixture
+def terminal(agent, portal, until):
+    """Opens the terminal of a started workstation."""
+
+    def open_():
+        agent.start()
+        until(lambda: portal.last("ready") and portal.relay)
+        return portal.relay.open("terminal")
+
+    return open_

@@ -3,8 +3,10 @@
 import base64
 import contextlib
 import hashlib
+import io
 import json
 import struct
+import tarfile
 import threading
 
 from websockets.frames import Opcode
@@ -271,3 +273,15 @@ class WorkstationHandler(_Handler):
         **_Handler.reports, "brought": brought, "home_room": home_room, "home_part": home_part, "home_whole": home_whole,
         "ready": _plain("ready"), "unsaved": _plain("unsaved"),
     }  # fmt: skip
+
+
+def enter(stream, line):
+    """Types a line into a terminal."""
+    data = line.encode() + b"\n"
+    stream.write(struct.pack(">BI", 0, len(data)) + data)
+
+
+def files(data):
+    """What an archive holds, by name; None for what is no file."""
+    with tarfile.open(fileobj=io.BytesIO(data), encoding="utf-8", errors="surrogateescape") as tar:
+        return {member.name: tar.extractfile(member).read() if member.isreg() else None for member in tar}

@@ -1,20 +1,15 @@
-"""The relay's frames: credit, cuts, refusals, many streams, what somebody may not reach; and the websocket below them."""
+"""The relay's frames: credit, cuts, refusals, many streams, what somebody may not reach."""
 
 import contextlib
 import os
 import random
 import socket
-import ssl
-import struct
-import subprocess
 import threading
 import time
 
 import pytest
-from websockets.protocol import State
-from websockets.server import ServerProtocol
 
-from jobs.agent import doors, inputs, websocket
+from jobs.agent import doors, websocket
 from jobs.agent.folder import Refused
 from jobs.agent.relay import Way
 from tests.jobs.agent.spoken_workstation import FIRST, Workstations
@@ -194,98 +189,6 @@ def test_an_agent_follows_no_link_out_of_the_session(kind, tmp_path):
     assert not doors.answers(config, "app")
 
 
-@pytest.fixture
-def certificate(tmp_path):
-    path = tmp_path / "both.pem"
-    words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
-    words += ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(path), "-out", str(tmp_path / "cert.pem")]
-    subprocess.run(words, check=True, capture_output=True)
-    path.write_text(path.read_text() + (tmp_path / "cert.pem").read_text())
-    return path
-
-
-def test_a_websocket_over_tls_carries_much_both_ways(certificate, until):
-    """Against `websockets`, echoing; the client checks the certificate by its own file."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate)
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def serve():
-        protocol = ServerProtocol(max_size=1 << 20)
-        with context.wrap_socket(listener.accept()[0], server_side=True) as connection:
-            while data := connection.recv(1 << 16):
-                protocol.receive_data(data)
-                for event in protocol.events_received():
-                    if protocol.state is State.CONNECTING:
-                        protocol.send_response(protocol.accept(event))
-                    elif event.opcode == 2:
-                        protocol.send_binary(bytes(event.data))
-                for out in protocol.data_to_send():
-                    connection.sendall(out)
-
-    threading.Thread(target=serve, daemon=True).start()
-    client = ssl.create_default_context(cafile=str(certificate))
-    line = websocket.connect(f"https://localhost:{listener.getsockname()[1]}/relay/x/agent", {"A": "b"}, client)
-    sizes = [0, 1, 125, 126, 65535, 65536, 500_000]
-    sent = [random.Random(size).randbytes(size) for size in sizes]
-    for data in sent:
-        line.send(data)
-    got = []
-
-    def turn():
-        line.flush()
-        got.extend(message.data for message in line.receive())
-        return len(got) == len(sent)
-
-    until(turn)
-    assert got == sent
-    line.close()
-    listener.close()
-
-
-def test_another_authority_is_not_trusted(certificate):
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def serve():
-            with contextlib.suppress(OSError):
-                context.wrap_socket(listener.accept()[0], server_side=True)
-
-        threading.Thread(target=serve, daemon=True).start()
-        with pytest.raises(ssl.SSLError):
-            websocket.connect(f"https://localhost:{listener.getsockname()[1]}/x", {}, ssl.create_default_context())
-
-
-@pytest.mark.parametrize("size", [0, 1, 3, 4, 5, 1023, 1024, 1025, 70001])
-def test_masks_are_undone_by_themselves(size):
-    data, key = random.Random(size).randbytes(size), b"\x01\xff\x00\x7e"
-    masked = websocket.masked(data, key)
-    assert masked == bytes(byte ^ key[at % 4] for at, byte in enumerate(data))
-
-
-@pytest.mark.parametrize("frame", [b"\x82\x85", b"\xf2\x01x", b"\x82\x7f" + bytes([0, 0, 0, 1, 0, 0, 0, 0])])
-def test_frames_that_no_server_may_send_break_the_line(frame):
-    ours, theirs = socket.socketpair()
-    ours.setblocking(False)
-    line = websocket.Websocket(ours)
-    theirs.sendall(frame + bytes(10))
-    with ours, theirs, pytest.raises(ConnectionError):
-        line.receive()
-
-
-def test_pieces_of_a_message_and_pings_between_them(until):
-    ours, theirs = socket.socketpair()
-    ours.setblocking(False)
-    line = websocket.Websocket(ours)
-    theirs.sendall(b"\x02\x03abc" + b"\x89\x02hi" + b"\x80\x03def")
-    with ours, theirs:
-        assert [message.data for message in line.receive()] == [b"abcdef"]
-        pong = theirs.recv(100)
-        assert pong[0] == 0x8A
-        assert websocket.masked(pong[6:], pong[2:6]) == b"hi"
-
-
 def test_silence_is_a_cut(tmp_path, monkeypatch):
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
@@ -294,43 +197,3 @@ def test_silence_is_a_cut(tmp_path, monkeypatch):
     monkeypatch.setattr(time, "monotonic", lambda: moment)
     with ours, theirs, pytest.raises(ConnectionError, match="nothing heard"):
         way.live(lambda: None)
-
-
-OPENING = b"RFB 003.008\n\x01\x01"
-QUIET = [
-    struct.pack(">BxxxBBBBHHHBBBxxx", 0, 32, 24, 0, 1, 255, 255, 255, 16, 8, 0), struct.pack(">BxHiii", 2, 3, 0, 16, -308),
-    struct.pack(">BBHHHH", 3, 1, 0, 0, 10, 10), struct.pack(">BxxxI", 6, 3) + b"abc", struct.pack(">Bxxxi", 6, -6) + b"\x04" * 6,
-    struct.pack(">BBHHHH", 150, 1, 0, 0, 1, 1), struct.pack(">BxxxIB", 248, 0, 4) + b"\x05" * 4,
-    struct.pack(">BxHHBxIHHHHI", 251, 5, 5, 1, 0, 0, 0, 5, 5, 0),
-]  # fmt: skip
-LOUD = [struct.pack(">BBxxI", 4, 1, 97), struct.pack(">BBHH", 5, 0, 1, 1), struct.pack(">BBHII", 255, 0, 1, 97, 30)]
-
-
-@pytest.mark.parametrize("step", [1, 2, 7, 1000])
-def test_only_keys_and_pointer_are_input_on_a_desktop(step):
-    watcher = inputs.watcher("desktop")
-
-    def heard(data):
-        return any([watcher.heard(data[at : at + step]) for at in range(0, len(data), step)])
-
-    assert not heard(OPENING + b"".join(QUIET) * 3)
-    for message in LOUD:
-        assert heard(b"".join(QUIET) + message)
-        assert not heard(b"".join(QUIET))
-
-
-@pytest.mark.parametrize("step", [1, 3, 1000])
-def test_only_typing_is_input_in_a_terminal(step):
-    def heard(data):
-        watcher = inputs.watcher("terminal")
-        return any([watcher.heard(data[at : at + step]) for at in range(0, len(data), step)])
-
-    size = struct.pack(">BIHH", 1, 4, 80, 24)
-    assert not heard(size * 3)
-    assert heard(size + struct.pack(">BI", 0, 1) + b"x")
-    assert not heard(size + struct.pack(">BI", 0, 0))
-
-
-def test_only_changes_are_input_in_an_app():
-    assert inputs.watcher("app").heard(b"POST /relay/x/app/api/kernels HTTP/1.1\r\n")
-    assert not inputs.watcher("app").heard(b"GET /relay/x/app/lab HTTP/1.1\r\n")
