@@ -43,7 +43,12 @@ class Caller(Protocol):
     attempt: int
 
 
+HASHED_AT_ONCE = 256
+"""Copies on their way whose hashes are kept up; of others it is read from the file in the end."""
+
 _libc = ctypes.CDLL(None, use_errno=True)
+_hashes: dict[str, tuple[int, Any]] = {}
+"""By path of what arrives: how many bytes of it, and their hash so far."""
 
 
 # --- what agents send -------------------------------------------------------------------------------------------------
@@ -71,13 +76,17 @@ def room(caller: Caller, report: Mapping[str, Any], now: datetime) -> dict[str, 
 
 def write(caller: Caller, copy: str, offset: int, data: bytes) -> int:
     """Keep a piece; how many bytes are there. Raises PastEnd, and OSError (ENOSPC) if the reservation did not hold."""
-    with _part(caller.public_id, caller.attempt, _code(copy)).open("r+b") as file:
+    part = _part(caller.public_id, caller.attempt, _code(copy))
+    with part.open("r+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         have = file.seek(0, os.SEEK_END)
         if offset > have or offset + len(data) < have:
             raise PastEnd(have)
-        file.write(data[have - offset :])
-        return file.tell()
+        fresh = memoryview(data)[have - offset :]
+        file.write(fresh)
+        file.flush()
+        _hashed(str(part), have, fresh)
+        return have + len(fresh)
 
 
 def whole(caller: Caller, report: Mapping[str, Any], now: datetime) -> None:
@@ -88,7 +97,7 @@ def whole(caller: Caller, report: Mapping[str, Any], now: datetime) -> None:
     size, digest = int(report["size"]), str(report["sha256"])
     key = _store(caller, copy.code, size, digest)
     facts = {"size": size, "sha256": digest, "key": key, "whole": now, "skipped": _skipped(report.get("skipped"))}
-    counts = {name: int(report.get(name) or 0) for name in ("files", "changed")}
+    counts = {name: int(report.get(name) or 0) for name in ("files", "changed", "unread")}
     with transaction.atomic():
         HomeCopy.objects.filter(pk=copy.pk, whole__isnull=True).update(**facts, **counts)
         touch([caller.workload_id], now, due=False)
@@ -123,9 +132,12 @@ def open_copy(copy: HomeCopy) -> BinaryIO:
 
 
 def prune(workload: int) -> None:
-    """Delete all but the last KEPT whole copies."""
-    old = list(HomeCopy.objects.filter(workstation=workload, whole__isnull=False).order_by("-pk")[KEPT:])
-    for copy in old:
+    """Delete all but the last KEPT whole copies, and the last one before them that lacks nothing, if they all do."""
+    copies = list(HomeCopy.objects.filter(workstation=workload, whole__isnull=False).order_by("-pk"))
+    kept = copies[:KEPT]
+    if all(copy.unread for copy in kept):
+        kept += [copy for copy in copies[KEPT:] if not copy.unread][:1]
+    for copy in (copy for copy in copies if copy not in kept):
         key = copy.key
         copy.delete()
         default_storage.delete(key)
@@ -204,12 +216,32 @@ def _store(caller: Caller, code: str, size: int, digest: str) -> str:
                 return key
     with part.open("r+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        if hashlib.file_digest(file, "sha256").hexdigest() != digest or file.tell() != size:
+        if file.seek(0, os.SEEK_END) != size or _digest_of(part, file) != digest:
             file.truncate(0)
             raise Damaged(code)
         file.truncate(size)  # gives back what was reserved beyond
         os.fsync(file.fileno())
     return _moved(part, key)
+
+
+def _hashed(name: str, have: int, data: memoryview) -> None:
+    """Of a copy whose parts all come through this process the hash is known with its last one. Under the lock of its file."""
+    known = (0, hashlib.sha256()) if have == 0 else _hashes.pop(name, None)
+    if known is None or known[0] != have:
+        return
+    known[1].update(data)
+    _hashes[name] = (have + len(data), known[1])
+    while len(_hashes) > HASHED_AT_ONCE:
+        _hashes.pop(list(_hashes)[0], None)
+
+
+def _digest_of(part: Path, file: BinaryIO) -> str:
+    """Of all its bytes; read again only if some of them came through another process."""
+    size, known = _hashes.pop(str(part), (-1, None))
+    if known is not None and size == file.seek(0, os.SEEK_END):
+        return known.hexdigest()
+    file.seek(0)
+    return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 def _moved(part: Path, key: str) -> str:

@@ -169,6 +169,7 @@ class HomeCopy(models.Model):
     size = models.BigIntegerField(default=0, help_text="Bytes; of one that still arrives the most that it can have")
     files = models.PositiveBigIntegerField(default=0)
     changed = models.PositiveBigIntegerField(default=0, help_text="Files that changed while they were read")
+    unread = models.PositiveBigIntegerField(default=0, help_text="Files that are not in it because their disk failed")
     sha256 = models.CharField(max_length=64, blank=True)
     key = models.CharField(max_length=255, blank=True)
     skipped = models.JSONField(default=list, help_text="What is not in it: pairs of path and reason")

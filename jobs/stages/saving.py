@@ -46,10 +46,18 @@ def home_in_words(facts: Facts) -> str:
     if cluster is None or cluster.went is None or (cluster.released and cluster.released < facts.work.since):
         return f"Its home is kept as it was at {copy.made:%Y-%m-%d %H:%M} UTC."
     if copy.attempt == cluster.attempt and copy.why != HomeCopy.Why.PERIODIC:
-        return f"Home saved: {copy.files} {'file' if copy.files == 1 else 'files'}, {_size(copy.size)}."
+        return sentences(f"Home saved: {copy.files} {'file' if copy.files == 1 else 'files'}, {_size(copy.size)}", lacks(copy))
     last = cluster.exited or facts.heard or cluster.released or facts.work.since
     age = max(0, round((last - copy.made).total_seconds() / 60))
     return f"The last copy of its home is from {copy.made:%Y-%m-%d %H:%M} UTC, {f'{age} min' if age else 'less than a minute'} before that."
+
+
+def lacks(copy: HomeCopy) -> str:
+    """What a failing disk kept out of it; empty if nothing."""
+    if not copy.unread:
+        return ""
+    files = "1 file or folder" if copy.unread == 1 else f"{copy.unread} files or folders"
+    return f"{files} could not be read from the disk of its node and {'is' if copy.unread == 1 else 'are'} not in it."
 
 
 def _size(size: int) -> str:

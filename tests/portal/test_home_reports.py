@@ -223,3 +223,38 @@ def test_files_of_others_and_lost_ones_are_not_sent(agent, desk, owner, stranger
     default_storage.delete(lost.key)
     assert agent(f"input/sent-{row.pk}", method="GET")[0] == 404
     assert agent("input/sent-x", method="GET")[0] == 400
+
+
+def test_parts_through_two_processes_are_hashed_from_the_file(agent, desk):
+    """Each knows only of its own; what was kept up elsewhere counts for nothing."""
+    room(agent)
+    for at in range(0, len(DATA), 256_000):
+        if at == 512_000:
+            homes._hashes.clear()
+        agent("home/part", DATA[at : at + 256_000], copy=CODE, offset=at)
+    assert not homes._hashes
+    assert whole(agent) == (200, {"ok": True})
+
+
+def test_a_wrong_hash_is_noticed_though_it_was_kept_up(agent, desk):
+    room(agent)
+    agent("home/part", DATA, copy=CODE, offset=0)
+    assert len(homes._hashes) == 1
+    assert whole(agent, sha256="0" * 64) == (409, {"size": 0})
+    assert not homes._hashes
+
+
+def test_copies_that_lack_files_do_not_take_the_place_of_the_last_one_that_lacks_none(agent, desk):
+    def one(number, **said):
+        code = f"{number:016x}"
+        room(agent, code)
+        agent("home/part", DATA, copy=code, offset=0)
+        assert whole(agent, code, **said) == (200, {"ok": True})
+        return [int(copy.code, 16) for copy in HomeCopy.objects.all()]
+
+    lacks = {"unread": 1, "skipped": [["mesh", "could not be read: Input/output error"]]}
+    assert [one(1), one(2), one(3, **lacks)] == [[1], [2, 1], [3, 2]]
+    assert one(4, **lacks) == [4, 3, 2]
+    assert one(5, **lacks) == [5, 4, 2]
+    assert one(6) == [6, 5]
+    assert sorted(path.name for path in Path(default_storage.path(f"homes/{desk.work.public_id}")).iterdir()) == [f"{5:016x}", f"{6:016x}"]

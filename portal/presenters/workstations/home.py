@@ -23,6 +23,7 @@ class CopyRow:
     skipped: list[tuple[str, str]]
     more: str
     current: bool
+    lacks: str = ""
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,9 @@ class HomeCard:
     says: str
     every: str
     rows: list[CopyRow]
+    lacks: str = ""
+    older: datetime | None = None
+    """When the newest copy was made that lacks nothing, if that is another one."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ def card(facts: WorkstationFacts) -> HomeCard | None:
         filled = facts.cluster is not None and facts.cluster.started is not None
         says = "What is in it would be lost with its node." if filled else "It begins empty."
         return HomeCard(None, says, _every(facts), [])
-    return HomeCard(home.whole, summary(home), _every(facts), rows(facts))
+    return HomeCard(home.whole, summary(home), _every(facts), rows(facts), lacks(home), _older(facts) if home.unread else None)
 
 
 def rows(facts: WorkstationFacts) -> list[CopyRow]:
@@ -68,11 +72,22 @@ def rows(facts: WorkstationFacts) -> list[CopyRow]:
 def summary(copy: HomeCopy) -> str:
     """1.2 GiB, 4,102 files, 3 skipped."""
     parts = [words.size(copy.size), plural(copy.files, "file")]
-    if copy.skipped:
-        parts.append(f"{words.count(len(copy.skipped))} skipped")
+    if copy.unread:
+        parts.append(f"{words.count(copy.unread)} could not be read")
+    if skipped := max(0, len(copy.skipped) - copy.unread):
+        parts.append(f"{words.count(skipped)} skipped")
     if copy.changed:
         parts.append(f"{words.count(copy.changed)} changed while it was made")
     return ", ".join(parts)
+
+
+def lacks(copy: HomeCopy) -> str:
+    """What a failing disk kept out of it, the first by name."""
+    if not copy.unread:
+        return ""
+    names = ", ".join(str(path) for path, _ in copy.skipped[: min(3, copy.unread)])
+    more = f" and {words.count(copy.unread - 3)} more" if copy.unread > 3 else ""
+    return f"The disk of its node did not give {names}{more}; not in this copy."
 
 
 def viewers(facts: WorkstationFacts) -> list[ViewerRow]:
@@ -87,7 +102,12 @@ def shares(facts: WorkstationFacts) -> list[ShareRow]:
 def _row(copy: HomeCopy, current: bool) -> CopyRow:
     skipped = [(str(path), str(why)) for path, why in copy.skipped]
     made = copy.whole or copy.made
-    return CopyRow(copy.code, made, copy.get_why_display(), copy.size, plural(copy.files, "file"), skipped, summary(copy), current)
+    files = plural(copy.files, "file")
+    return CopyRow(copy.code, made, copy.get_why_display(), copy.size, files, skipped, summary(copy), current, lacks(copy))
+
+
+def _older(facts: WorkstationFacts) -> datetime | None:
+    return next((copy.whole for copy in facts.copies if not copy.unread), None)
 
 
 def _every(facts: WorkstationFacts) -> str:
