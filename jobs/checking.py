@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import posixpath
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import chain
@@ -18,7 +18,7 @@ from django.core.files.storage import default_storage
 from django.db.models import Q, prefetch_related_objects
 from django.utils import timezone
 
-from . import detecting, lifecycle, validation, verdicts
+from . import detecting, lifecycle, names, validation, verdicts
 from .acting import side_by_side
 from .models import Check, Job, JobInput, touch, update_alike
 from .shapes import key_of, merged, shapes_of
@@ -140,8 +140,9 @@ def _write(check: Check, findings: Sequence[validation.Finding], files: int) -> 
 
 def request_of(job: Job, uses: Sequence[JobInput], known: detecting.Found) -> validation.Request:
     work = job.workload
-    stored: validation.Inputs = validation.Stored([_stored(use) for use in uses])
-    archives = {use.name for use in uses if use.unpack}
+    read = _read(uses)
+    stored: validation.Inputs = validation.Stored([_stored(use, read[use.name]) for use in uses])
+    archives = {read[use.name] for use in uses if use.unpack}
     return validation.Request(
         software=job.software.software.code,
         version=detecting.version_of(job, known),
@@ -154,9 +155,16 @@ def request_of(job: Job, uses: Sequence[JobInput], known: detecting.Found) -> va
     )
 
 
-def _stored(use: JobInput) -> validation.StoredFile:
+def _stored(use: JobInput, name: str) -> validation.StoredFile:
     key = use.file.key
-    return validation.StoredFile(use.name, use.file.size, lambda: default_storage.open(key, "rb"), None, _path(key))
+    return validation.StoredFile(name, use.file.size, lambda: default_storage.open(key, "rb"), None, _path(key))
+
+
+def _read(uses: Sequence[JobInput]) -> dict[str, str]:
+    """Names as the decks that hold them are read; two that would look alike stay as they are written."""
+    found = {use.name: names.raw(use.name).decode("utf-8", "replace") for use in uses}
+    alike = Counter(found.values())
+    return {name: text if alike[text] == 1 else name for name, text in found.items()}
 
 
 def _path(key: str) -> str | None:

@@ -17,9 +17,9 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
-from . import lifecycle, sending, sessions, tokens
+from . import lifecycle, names, sending, sessions, tokens
 from .lifecycle import Wish
-from .models import Cluster, Event, Node, Workload, Workstation, touch
+from .models import Cluster, Event, JobInput, Node, Workload, Workstation, touch
 
 PROTOCOLS = (1,)
 """Versions of the protocol that are understood: the last two, as soon as there are two."""
@@ -90,10 +90,7 @@ def _spec(caller: Caller) -> dict[str, Any]:
     work = Workload.objects.select_related("coretype").get(pk=caller.workload_id)
     job, program = work.job, work.job.software.software
     commands = [job.software.setup, *job.commands] if job.software.setup else list(job.commands)
-    inputs = [
-        {"id": use.pk, "name": use.name, "size": use.file.size, "sha256": use.file.sha256, "unpack": use.unpack, "mode": use.file.mode}
-        for use in job.inputs.select_related("file")
-    ]
+    inputs = [_input(use) for use in job.inputs.select_related("file")]
     return {
         "commands": commands,
         "pipefail": job.pipefail,
@@ -108,6 +105,12 @@ def _spec(caller: Caller) -> dict[str, Any]:
         "memory": work.coretype.memory,
         "nodes": work.nodes,
     }
+
+
+def _input(use: JobInput) -> dict[str, Any]:
+    file = use.file
+    name = names.path(use.name)
+    return {"id": use.pk, "name": name, "size": file.size, "sha256": file.sha256, "unpack": use.unpack, "mode": file.mode}
 
 
 def orders(caller: Caller, now: datetime) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from . import following, logs, outputs
+from . import following, logs, names, outputs
 from .acting import side_by_side
 from .apart import Children, judged
 from .apart.files import Described, described
@@ -40,7 +40,7 @@ class Saved:
         work = job.workload
         self.manifest = outputs.manifest(work.public_id, cluster.attempt)
         self.entries = {entry.path: entry for entry in self.manifest.all if entry.kind == "file" and entry.key}
-        self.inputs = {use.name: use.file for use in uses}
+        self.inputs = {names.path(use.name): use.file for use in uses}
         log_file = logs.path_of(logs.attempt_dir(work.public_id, cluster.attempt), STDOUT)
         self.log = log_file if log_file.exists() else None
 

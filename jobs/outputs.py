@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 
-from . import logs
+from . import logs, names
 
 SPARE = 256 << 20
 """Bytes of the disk that outputs leave free: without them logs and the database would stand still."""
@@ -165,8 +165,8 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """The path as text that can be shown: bytes that are not UTF-8 become a mark."""
-        return self.path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        """The path as text that can be shown."""
+        return names.shown(self.path)
 
 
 class Slice(File):
@@ -213,7 +213,7 @@ class Manifest:
         return sum(entry.size for entry in self.all if entry.kind == "file")
 
     def entries(self, start: int = 0, count: int = 200, search: str = "") -> list[Entry]:
-        found = (entry for entry in self.all if search.lower() in entry.path.lower()) if search else iter(self.all)
+        found = (entry for entry in self.all if search.lower() in entry.name.lower()) if search else iter(self.all)
         return [entry for position, entry in enumerate(found) if start <= position < start + count]
 
     def entry(self, index: int) -> Entry | None:

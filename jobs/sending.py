@@ -13,7 +13,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F, QuerySet
 
-from . import lifecycle
+from . import lifecycle, names
 from .models import Cluster, Sent, StoredFile, Workload, Workstation, touch
 from .signals import announce
 
@@ -64,7 +64,7 @@ def take_back(sent: Sent, now: datetime) -> None:
 def orders(workload_id: int) -> list[dict[str, Any]]:
     """The files that a workstation's agent shall fetch and put into its home, oldest first."""
     rows = _waiting(workload_id).select_related("file").order_by("pk")[:AT_ONCE]
-    return [{"id": row.pk, "name": row.name, **_facts(row.file)} for row in rows]
+    return [{"id": row.pk, "name": names.path(row.name), **_facts(row.file)} for row in rows]
 
 
 def file_for(workload_id: int, pk: int) -> StoredFile | None:
@@ -80,7 +80,7 @@ def brought(workload_id: int, report: Mapping[str, Any], now: datetime) -> None:
         if error:
             changed = rows.filter(trouble="").update(trouble=_text(error, 500))
         else:
-            changed = rows.update(arrived=now, trouble="", name=_text(report["name"], 1100))
+            changed = rows.update(arrived=now, trouble="", name=names.shown(report["name"])[:4200])
         if changed:
             touch([workload_id], now, due=False)
 

@@ -15,6 +15,8 @@ from urllib.parse import quote
 
 from django.http import HttpResponseBase, StreamingHttpResponse
 
+from jobs import names
+
 PIECE = 256 << 10  # bytes that are read and sent at a time
 
 Scope = dict[str, Any]
@@ -182,11 +184,22 @@ def headers_of(scope: Scope) -> dict[str, str]:
 
 
 def disposition(filename: str, inline: bool = False) -> str:
-    """Content-Disposition in both forms (RFC 6266): a plain one, and the name as it really is."""
+    """Content-Disposition in both forms (RFC 6266): a plain one, and the name as it really is.
+
+    Bytes that are no UTF-8 stand as they are in the plain one, which curl takes, and as jobs.names writes them in the other.
+    """
     kind = "inline" if inline else "attachment"
-    clean = "".join(letter if letter.isprintable() else "_" for letter in filename.replace("/", "_").replace("\\", "_"))
-    plain = clean.encode("ascii", "replace").decode().replace('"', "'").replace("?", "_").replace("%", "_")
-    return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{quote(clean.encode('utf-8', 'replace'), safe='')}"
+    clean = "".join(letter if letter.isprintable() or _is_byte(letter) else "_" for letter in filename.replace("/", "_").replace("\\", "_"))
+    if any(map(_is_byte, clean)):
+        plain = clean.encode("utf-8", "surrogateescape").decode("latin-1").replace('"', "'")
+    else:
+        plain = clean.encode("ascii", "replace").decode().replace('"', "'").replace("?", "_").replace("%", "_")
+    return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{quote(names.shown(clean), safe='')}"
+
+
+def _is_byte(letter: str) -> bool:
+    """A byte that is no UTF-8, as Python writes paths."""
+    return "\udc80" <= letter <= "\udcff"
 
 
 def _range(asked: Mapping[str, str], size: int, etag: str) -> tuple[int, int] | None:

@@ -9,11 +9,11 @@ from .installation import public_id
 
 
 class StoredFile(models.Model):
-    """`key` is the place in storage; `name` is what a job folder will call it (a relative path)."""
+    """`key` is the place in storage; `name` is what a job folder will call it (a relative path), written as jobs.names says."""
 
     public_id = models.CharField(max_length=8, unique=True, default=public_id)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="files")
-    name = models.CharField(max_length=1024)
+    name = models.CharField(max_length=4096)
     size = models.BigIntegerField()
     sha256 = models.CharField(max_length=64)
     key = models.CharField(max_length=255)
@@ -34,7 +34,7 @@ class Upload(models.Model):
 
     public_id = models.CharField(max_length=32, unique=True)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="uploads")
-    name = models.CharField(max_length=1024)
+    name = models.CharField(max_length=4096)
     size = models.BigIntegerField()
     mode = models.PositiveIntegerField(default=0o644)
     made = models.DateTimeField(auto_now_add=True)

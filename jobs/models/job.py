@@ -82,7 +82,7 @@ class JobInput(models.Model):
 
     job = models.ForeignKey(Job, models.CASCADE, related_name="inputs")
     file = models.ForeignKey(StoredFile, models.PROTECT, related_name="uses")
-    name = models.CharField(max_length=1024)
+    name = models.CharField(max_length=4096)
     unpack = models.BooleanField(default=False)
     order = models.PositiveIntegerField(default=0)
 

@@ -15,7 +15,7 @@ class Sent(models.Model):
 
     workstation = models.ForeignKey(Workstation, models.CASCADE, related_name="sent")
     file = models.ForeignKey(StoredFile, models.PROTECT, related_name="sent")
-    name = models.CharField(max_length=1100)
+    name = models.CharField(max_length=4200)
     made = models.DateTimeField()
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     arrived = models.DateTimeField(null=True)

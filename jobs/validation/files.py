@@ -32,6 +32,9 @@ def _names(inputs: Inputs) -> Iterator[Finding]:
                         remedy="Rename or remove one of them.")  # fmt: skip
         if why := _impossible(name):
             yield error(f"The name {name[:120]!r} {why}.", file=name, thing=name[:120], remedy="Rename the file.")
+        elif any(ord(char) < 32 or ord(char) == 127 for char in name):
+            yield warning(f"The name {name[:120]!r} has control characters in it; few programs can open such a file.",
+                          file=name, thing=name[:120], remedy="Rename the file.")  # fmt: skip
     yield from _file_and_folder(set(names))
     for name, kind in list(getattr(inputs, "skipped", ()))[:20]:
         what = "a link" if kind == "symlink" else "no regular file"
@@ -44,9 +47,7 @@ def _impossible(name: str) -> str | None:
         return "is an absolute path"
     if ".." in name.split("/"):
         return "leads out of the job folder"
-    if any(ord(char) < 32 or ord(char) == 127 for char in name):
-        return "has control characters in it"
-    if any(len(part.encode("utf-8", "replace")) > 255 for part in name.split("/")):
+    if any(len(part.replace("\ufffd", "?").encode("utf-8", "replace")) > 255 for part in name.split("/")):  # a byte that is no text
         return "is longer than 255 bytes"
     return None
 

@@ -135,14 +135,19 @@ def _body(asked: dict[str, Any], inputs: list[dict[str, Any]], sources: list[tup
         "inputFiles": [{**one, "decompress": not asked["no_unpack"]} for one in inputs],
         "envVars": {name: value for name, _, value in pairs},
     }
-    name = asked["name"] or (Path(sources[0][1]).stem if sources else command.strip().split("\n")[0][:60]) or "job"
+    name = asked["name"] or (_text(Path(sources[0][1]).stem) if sources else command.strip().split("\n")[0][:60]) or "job"
     return {"name": name, "projectId": asked["project"], "jobanalyses": [analysis]}
+
+
+def _text(name: str) -> str:
+    """A file's name as one line of text."""
+    return "".join(letter if letter.isprintable() else "_" for letter in name)
 
 
 def _sent(calls: Api, sources: list[tuple[Path, str]]) -> list[dict[str, Any]]:
     with show.progress() as bars:
         whole = bars.add_task("Sending", total=sum(path.stat().st_size for path, _ in sources))
-        return [{"id": send(calls, path, name, lambda count: bars.advance(whole, count)), "name": name} for path, name in sources]
+        return [{"id": send(calls, path, name, lambda count: bars.advance(whole, count))} for path, name in sources]
 
 
 @headrace.command()
@@ -186,9 +191,9 @@ def tail(job: str, following: bool, lines: int, path: str, as_json: bool) -> Non
     """The end of a job's output, or of one of its files."""
     calls = api()
     if following:
-        stream = "stdout" if path == "process_output.log" else f"file:{path}"
+        stream = "stdout" if path == "process_output.log" else f"file:{os.fsencode(path).decode(errors='backslashreplace')}"
         sys.exit(ended(follow(calls, job, stream)))
-    found = calls.get(f"jobs/{job}/runs/1/tail/{quote(path)}", lines=lines)["lines"]
+    found = calls.get(f"jobs/{job}/runs/1/tail/{quote(os.fsencode(path))}", lines=lines)["lines"]
     if as_json:
         show.as_json(found)
         return

@@ -26,10 +26,8 @@ Tell = Callable[[int], Any]
 
 def upload(api: Api, path: Path, name: str, tell: Tell) -> str:
     """The id of the file that it has become."""
-    if name != name.encode(errors="ignore").decode():
-        raise Refused(0, f"{name!r} is no text (UTF-8): rename it, or send it in an archive.")
     size, mode = path.stat().st_size, "755" if os.access(path, os.X_OK) else "644"
-    told = ",".join(f"{key} {base64.b64encode(value.encode()).decode()}" for key, value in (("relativePath", name), ("mode", mode)))
+    told = ",".join(f"{key} {base64.b64encode(os.fsencode(value)).decode()}" for key, value in (("relativePath", name), ("mode", mode)))
     answer = api.ask("POST", "/uploads/", headers={"Tus-Resumable": "1.0.0", "Upload-Length": str(size), "Upload-Metadata": told})
     place, offset, tries = answer.headers["Location"], 0, 0
     with path.open("rb") as file:

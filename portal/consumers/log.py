@@ -17,7 +17,7 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
-from jobs import logs
+from jobs import logs, names
 from portal.consumers.socket import AGAIN, HEARTBEAT, NOT_FOUND, Left, Socket, entered_workload, off_loop, visible_workload
 from portal.consumers.tail import FRAME, Ended, Tail, tail_of
 
@@ -33,7 +33,7 @@ class LogSocket(Socket):
         self.public_id = self.scope["url_route"]["kwargs"]["public_id"]
         work = await entered_workload(self.public_id, self.user)
         attempt = self.query.get("attempt", str(work.attempt))
-        self.stream = self.query.get("stream", "stdout")
+        self.stream = names.path(self.query.get("stream", "stdout"))
         if not attempt.isdecimal() or not 1 <= int(attempt) <= work.attempt or not is_stream(self.stream):
             raise Left(NOT_FOUND)
         self.directory = logs.attempt_dir(self.public_id, int(attempt))

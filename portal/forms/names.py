@@ -10,31 +10,38 @@ import unicodedata
 
 from django.core.exceptions import ValidationError
 
+from jobs.names import raw, shown
+
 LONGEST_PART = 255
 LONGEST_PATH = 1024
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 RESERVED = ("HEADRACE_", "LD_PRELOAD")
 
 
+def given_path(name: str | bytes) -> str:
+    """`clean_path` of a name that is not written as text yet: it comes from a file system, or from an archive."""
+    return clean_path(shown(name))
+
+
 def clean_path(text: str) -> str:
-    """A relative POSIX path as the job folder will hold it. Raises ValidationError with words for people."""
-    if not text:
-        raise ValidationError("A file needs a name.")
-    if "\0" in text:
+    """A relative POSIX path as the job folder will hold it, written as jobs.names says. Raises ValidationError with words for people."""
+    try:
+        name = raw(text)
+    except UnicodeEncodeError:
+        raise ValidationError("The name holds characters that no file name can hold.") from None
+    if b"\0" in name:
         raise ValidationError("A name can't hold a NUL byte.")
-    if any(letter in text for letter in "\n\r"):
-        raise ValidationError("A name can't hold a line break.")
-    if text.startswith("/"):
+    if name.startswith(b"/"):
         raise ValidationError("The name must be relative to the job folder; it can't start with a slash.")
-    parts = [part for part in text.split("/") if part not in ("", ".")]
-    if not parts or text.endswith("/"):
+    parts = [part for part in name.split(b"/") if part not in (b"", b".")]
+    if not parts or name.endswith(b"/"):
         raise ValidationError("A file needs a name.")
     for part in parts:
         _clean_part(part)
-    path = "/".join(parts)
-    if len(path) > LONGEST_PATH:
+    clean = b"/".join(parts)
+    if len(clean.decode("utf-8", "surrogateescape")) > LONGEST_PATH:
         raise ValidationError(f"The path is longer than {LONGEST_PATH:,} characters.")
-    return path
+    return shown(clean)
 
 
 def clean_title(text: str) -> str:
@@ -60,12 +67,8 @@ def clean_environment(text: str) -> dict[str, str]:
     return found
 
 
-def _clean_part(part: str) -> None:
-    if part == "..":
+def _clean_part(part: bytes) -> None:
+    if part == b"..":
         raise ValidationError("The name can't lead out of the job folder; it can't hold \u201c..\u201d as a folder.")
-    try:
-        size = len(part.encode())
-    except UnicodeEncodeError:
-        raise ValidationError("The name holds characters that no file name can hold.") from None
-    if size > LONGEST_PART:
-        raise ValidationError(f"A file or folder name can't be longer than {LONGEST_PART} bytes; this one has {size:,}.")
+    if len(part) > LONGEST_PART:
+        raise ValidationError(f"A file or folder name can't be longer than {LONGEST_PART} bytes; this one has {len(part):,}.")

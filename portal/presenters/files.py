@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from jobs import names
 from jobs.lifecycle import Tone
 from jobs.outputs import Entry
 from portal import words
@@ -125,17 +126,17 @@ def _entry(public: str, entry: Entry) -> FileRow:
 def _living(facts: Facts, search: str) -> Outputs:
     """What the head node last told of the job folder: newest files first, at most 2,000."""
     told = facts.listing
-    names = {use.name for use in facts.inputs}
-    found = [file for file in told.get("files", []) if search.lower() in file["path"].lower()]
+    inputs = {names.path(use.name) for use in facts.inputs}
+    found = [file for file in told.get("files", []) if search.lower() in names.shown(file["path"]).lower()]
     base = reverse("job-output", args=[facts.work.public_id])
     rows = [
         FileRow(
-            file["path"],
+            names.shown(file["path"]),
             file["size"],
-            "input" if file["path"] in names else "on the node",
-            "" if file["path"] in names else Tone.WORK,
+            "input" if file["path"] in inputs else "on the node",
+            "" if file["path"] in inputs else Tone.WORK,
             "file",
-            tail=f"{base}?{urlencode({'stream': 'file:' + file['path']})}",
+            tail=f"{base}?{urlencode({'stream': 'file:' + names.shown(file['path'])})}",
         )
         for file in found[:PAGE]
     ]

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from jobs import logs
+from jobs import logs, names
 from jobs.lifecycle import Tone
 from portal import words
 
@@ -50,12 +50,12 @@ class Output:
 def shown(facts: Facts, stream: str = "", attempt: str = "") -> Output:
     """`stream` and `attempt` as the address says them; what is not there falls back to stdout of the latest."""
     number = int(attempt) if attempt.isdecimal() and 1 <= int(attempt) <= facts.work.attempt else facts.work.attempt
-    stream = stream.replace("\0", "")[:1100] or "stdout"
+    stream = names.path(stream.replace("\0", "")[:1100]) or "stdout"
     directory = logs.attempt_dir(facts.work.public_id, number)
     growing = facts.work.is_active and number == facts.work.attempt and logs.complete(directory, stream) is None
     streams, files = _streams(facts, directory, stream, number)
     return Output(
-        stream,
+        names.shown(stream),
         label_of(stream),
         number,
         _attempts(facts, number, stream),
@@ -70,7 +70,7 @@ def shown(facts: Facts, stream: str = "", attempt: str = "") -> Output:
 
 
 def label_of(stream: str) -> str:
-    return "Output" if stream == "stdout" else stream.removeprefix(FILE)
+    return "Output" if stream == "stdout" else names.shown(stream.removeprefix(FILE))
 
 
 def _streams(facts: Facts, directory: Path, stream: str, attempt: int) -> tuple[list[StreamRow], list[StreamRow]]:
@@ -88,18 +88,19 @@ def _streams(facts: Facts, directory: Path, stream: str, attempt: int) -> tuple[
 
 
 def _row(facts: Facts, name: str, size: int | None, current: str, attempt: int) -> StreamRow:
-    pairs = {"stream": name} | ({"attempt": attempt} if attempt != facts.work.attempt else {})
+    written = names.shown(name)
+    pairs = {"stream": written} | ({"attempt": attempt} if attempt != facts.work.attempt else {})
     href = f"{reverse('job-output', args=[facts.work.public_id])}?{urlencode(pairs)}"
     more = "command's output and errors" if name == "stdout" else ""
     tone, icon = (Tone.WORK, "activity") if facts.work.is_active and size else ("", "file-text")
-    return StreamRow(name, label_of(name), href, name == current, words.size(size) if size is not None else "", more, tone, icon)
+    return StreamRow(written, label_of(name), href, name == current, words.size(size) if size is not None else "", more, tone, icon)
 
 
 def _attempts(facts: Facts, number: int, stream: str) -> list[tuple[int, str, bool]]:
     if facts.work.attempt == 1:
         return []
-    base = reverse("job-output", args=[facts.work.public_id])
-    return [(n, f"{base}?{urlencode({'stream': stream, 'attempt': n})}", n == number) for n in range(1, facts.work.attempt + 1)]
+    base, written = reverse("job-output", args=[facts.work.public_id]), names.shown(stream)
+    return [(n, f"{base}?{urlencode({'stream': written, 'attempt': n})}", n == number) for n in range(1, facts.work.attempt + 1)]
 
 
 def _tail(directory: Path, stream: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import reverse
 
-from jobs import logs
+from jobs import logs, names
 from portal import words
 
 from .facts import Facts
@@ -71,9 +71,9 @@ def delete(facts: Facts) -> Question:
 def _unsaved(facts: Facts) -> list[tuple[str, str]]:
     """Files on the node that are not among the saved ones, newest first."""
     saved = {entry.path for entry in facts.manifest.all if entry.kind == "file"}
-    inputs = {use.name for use in facts.inputs}
+    inputs = {names.path(use.name) for use in facts.inputs}
     files = [file for file in facts.listing.get("files", []) if file["path"] not in saved and file["path"] not in inputs]
-    rows = [(file["path"], words.size(file["size"])) for file in files[:SHOWN]]
+    rows = [(names.shown(file["path"]), words.size(file["size"])) for file in files[:SHOWN]]
     rest = max(0, int(facts.listing.get("files_total") or 0) - len(inputs) - len(saved) - len(rows))
     return [*rows, (f"and {plural(rest, 'more file')}", "")] if rest and rows else rows
 

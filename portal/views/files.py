@@ -21,10 +21,10 @@ from django.urls import path
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from jobs import stored
+from jobs import names, stored
 from jobs.models import AuditEntry, StoredFile
 from portal import storing, streams, words
-from portal.forms.names import clean_path
+from portal.forms.names import given_path
 from portal.presenters import stored as shown
 
 from .access import address
@@ -66,7 +66,7 @@ def arrived(request: HttpRequest) -> HttpResponse:
 async def download(request: HttpRequest, public_id: str) -> HttpResponseBase:
     file = await sync_to_async(_there)(request, public_id)
     part = streams.Stretch(lambda: default_storage.open(file.key, "rb"), 0, file.size)  # type: ignore[arg-type, return-value]
-    answer = streams.response(request, [part], filename=file.name.rpartition("/")[2], etag=file.sha256)
+    answer = streams.response(request, [part], filename=names.path(file.name).rpartition("/")[2], etag=file.sha256)
     answer["Content-Security-Policy"] = SANDBOX
     answer["Cross-Origin-Resource-Policy"] = "same-origin"
     return answer
@@ -132,7 +132,7 @@ def _keep(request: HttpRequest, sent: Any) -> str:
     if sent.size > settings.UPLOAD_CHUNK:
         return f"{sent.name} is larger than {words.size(settings.UPLOAD_CHUNK)}; with JavaScript files of any size can be uploaded."
     try:
-        storing.keep(request.user, clean_path(sent.name), sent, sent.size)
+        storing.keep(request.user, given_path(sent.name), sent, sent.size)
     except ValidationError as error:
         return f"{sent.name[:80]}: {error.messages[0]}"
     except storing.NoRoom as full:

@@ -13,7 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Js
 from django.urls import path
 from django.views.decorators.http import require_safe
 
-from jobs import logs
+from jobs import logs, names
 from jobs.models import Workload
 from portal import streams
 from portal.consumers.log import is_stream
@@ -32,7 +32,7 @@ class Asked:
         if work is None:
             raise Http404("There is no such job, or it is not yours to see.")
         attempt = number(request, "attempt", work.attempt)
-        self.stream = request.GET.get("stream", "stdout")
+        self.stream = names.path(request.GET.get("stream", "stdout"))
         if not 1 <= attempt <= work.attempt or not is_stream(self.stream):
             raise Http404("There is no such log.")
         self.name = f"{work.public_id}-{attempt}-{self.stream}.log"

@@ -25,7 +25,7 @@ from portal import samples, storing, words
 from portal.forms import InputRow, JobForm, fixes, read_inputs
 from portal.forms import draft as drafts
 from portal.forms.job import check_inputs, fresh, new_key, rows_of
-from portal.forms.names import clean_path
+from portal.forms.names import given_path
 from portal.forms.walltime import say
 from portal.presenters import cards, review
 
@@ -147,7 +147,7 @@ def _take(request: HttpRequest, sent: Any, filled: Filled) -> None:
         )
         return
     try:
-        filled.inputs.append(fresh(storing.keep(request.user, clean_path(sent.name), sent, sent.size)))
+        filled.inputs.append(fresh(storing.keep(request.user, given_path(sent.name), sent, sent.size)))
     except ValidationError as error:
         filled.notes.append(f"{sent.name[:80]}: {error.messages[0]}")
     except storing.NoRoom as full:

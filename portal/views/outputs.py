@@ -19,6 +19,7 @@ from django.urls import path
 from django.views.decorators.http import require_safe
 from zipstream import ZIP_DEFLATED, ZipStream
 
+from jobs import names
 from jobs.models import Workload
 from jobs.outputs import Entry, Manifest, manifest
 from portal import fragments, streams
@@ -40,7 +41,7 @@ async def job_file(request: HttpRequest, public_id: str, index: int) -> HttpResp
     found, entry = await sync_to_async(_entry)(request, public_id, index)
     kind = await asyncio.to_thread(_image_kind, found, entry) if "inline" in request.GET else ""
     part = streams.Stretch(lambda: found.open(entry), 0, entry.size)
-    name = entry.name.rpartition("/")[2]
+    name = entry.path.rpartition("/")[2]
     return _sent(
         streams.response(
             request, [part], filename=name, content_type=kind or "application/octet-stream", etag=entry.sha256, inline=bool(kind)
@@ -97,7 +98,7 @@ def _entry(request: HttpRequest, public_id: str, index: int) -> tuple[Manifest, 
 def _input(request: HttpRequest, public_id: str, pk: int) -> tuple[str, Any]:
     work: Workload = job_seen(request, public_id)
     use = get_object_or_404(work.job.inputs.select_related("file"), pk=pk)
-    return use.name, use.file
+    return names.path(use.name), use.file
 
 
 def _image_kind(found: Manifest, entry: Entry) -> str:
@@ -133,10 +134,10 @@ def _zip(found: Manifest) -> Iterator[bytes]:
     lost: list[str] = []
     for entry in found.all:
         if entry.kind == "file":
-            archive.add(_bytes_of(found, entry, lost), arcname=_inside(entry.name))
+            archive.add(_bytes_of(found, entry, lost), arcname=_inside(entry.path))
             yield from archive.all_files()
         elif entry.kind == "dir":
-            archive.mkdir(_inside(entry.name))
+            archive.add(b"", arcname=_Name(_inside(entry.path) + "/"))
         else:
             lost.append(f"{entry.name}: {entry.kind}: {entry.detail}")
     if lost:
@@ -155,9 +156,20 @@ def _bytes_of(found: Manifest, entry: Entry, lost: list[str]) -> Iterator[bytes]
             yield piece
 
 
-def _inside(name: str) -> str:
+class _Name(str):
+    """A name in the archive, with bytes that are no UTF-8 as they are; of these the archive does not say that they are UTF-8."""
+
+    def lstrip(self, letters: str | None = None, /) -> str:
+        return self  # _inside has done it; a plain text would be cut from it
+
+    def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
+        odd = any("\udc80" <= letter <= "\udcff" for letter in self)
+        return super().encode("utf-8", "surrogateescape") if odd else super().encode(encoding, errors)
+
+
+def _inside(path: str) -> _Name:
     """A path that no unpacker takes outside of its folder."""
-    return "/".join(part for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..")) or "unnamed"
+    return _Name("/".join(part for part in path.replace("\\", "/").split("/") if part not in ("", ".", "..")) or "unnamed")
 
 
 async def _pieces(source: Iterator[bytes]) -> AsyncIterator[bytes]:

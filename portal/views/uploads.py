@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods
 from jobs.models import StoredFile, Upload
 from portal import storing, words
 from portal.api.v2.auth import token_or_session
-from portal.forms.names import clean_path
+from portal.forms.names import given_path
 
 VERSION = "1.0.0"
 LARGEST = 1 << 42
@@ -58,14 +58,14 @@ def upload(request: HttpRequest) -> HttpResponse:
     try:
         size = int(request.headers.get("Upload-Length", ""))
         told = _metadata(request.headers.get("Upload-Metadata", ""))
-        name = clean_path(told.get("relativePath") or told.get("filename") or "")
+        name = given_path(told.get("relativePath") or told.get("filename") or b"")
     except ValidationError as error:
         return _plain(error.messages[0], 400)
     except ValueError:
         return _plain("Upload-Length and Upload-Metadata can't be read.", 400)
     if not 0 <= size <= LARGEST:
         return _plain("The file is too big.", 413)
-    return _begin(request, name, size, 0o755 if told.get("mode") == "755" else 0o644)
+    return _begin(request, name, size, 0o755 if told.get("mode") == b"755" else 0o644)
 
 
 @token_or_session
@@ -133,14 +133,14 @@ def _pieces(request: HttpRequest) -> Iterator[bytes]:
             return
 
 
-def _metadata(header: str) -> dict[str, str]:
+def _metadata(header: str) -> dict[str, bytes]:
     """Upload-Metadata: pairs of a key and base64, separated by commas. Raises ValueError."""
     found = {}
     for pair in filter(None, (part.strip() for part in header.split(","))):
         key, _, value = pair.partition(" ")
         try:
-            found[key] = base64.b64decode(value, validate=True).decode()
-        except (binascii.Error, UnicodeDecodeError) as error:
+            found[key] = base64.b64decode(value, validate=True)
+        except binascii.Error as error:
             raise ValueError(key) from error
     return found
 

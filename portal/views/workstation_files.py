@@ -16,7 +16,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import path, reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from jobs import homes, stored
+from jobs import homes, names, stored
 from jobs.models import AuditEntry, Coretype, HomeCopy, Job, JobInput, SoftwareVersion, StoredFile, Workload
 from portal import copies, storing, streams, words
 from portal.presenters.text import plural
@@ -53,7 +53,7 @@ async def one(request: HttpRequest, public_id: str, code: str, index: int) -> Ht
     entry = (await sync_to_async(_contents)(copy)).at(index)
     if entry is None or entry.kind != "file":
         raise Http404("There is no such file in this copy.")
-    name = entry.name.rpartition("/")[2]
+    name = names.path(entry.name).rpartition("/")[2]
     return _sent(streams.response(request, [copies.stretch(copy, entry)], filename=name, etag=f"{code}-{index}"))
 
 

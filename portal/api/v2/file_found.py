@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from django.core.files.storage import default_storage
 from django.http import Http404, HttpRequest
 
-from jobs import logs, outputs
+from jobs import logs, names, outputs
 from jobs.models import StoredFile, Workload
 from portal import streams
 from portal.views.log import parts as parts_of_log
@@ -61,13 +61,8 @@ class Log:
         return logs.path_of(self.directory, self.stream, self.generation)
 
 
-def shown_path(path: str) -> str:
-    """A path as text that JSON can carry."""
-    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
 def show(found: Found, request: HttpRequest) -> dict[str, Any]:
-    path = shown_path(found.path)
+    path = names.shown(found.path)
     return {
         "id": found.id,
         "name": path.rpartition("/")[2],
@@ -90,7 +85,8 @@ def show(found: Found, request: HttpRequest) -> dict[str, Any]:
 
 def of_row(row: StoredFile) -> Found:
     part = streams.Stretch(_opener(row.key), 0, row.size)
-    return Found(row.public_id, row.name, row.size, row.sha256, INPUT_TYPE, str(row.owner), when(row.made), [part], row.sha256, row=row)
+    path, made = names.path(row.name), when(row.made)
+    return Found(row.public_id, path, row.size, row.sha256, INPUT_TYPE, str(row.owner), made, [part], row.sha256, row=row)
 
 
 def of_entry(work: Workload, attempt: int, manifest: outputs.Manifest, entry: outputs.Entry) -> Found:

@@ -14,7 +14,7 @@ from ninja.files import UploadedFile
 from jobs import stored
 from jobs.models import StoredFile
 from portal import storing, streams
-from portal.forms.names import clean_path
+from portal.forms.names import clean_path, given_path
 
 from . import spooling
 from .file_found import Found, find, last_lines, of_row, show
@@ -40,11 +40,11 @@ CONTENTS = {
 @router.post("/files/contents/", response=answers(FileOut, 403, 507, status=201), summary="Upload a file: multipart, part `file`")
 @decorate_view(spooling.spooled)
 def upload(request: HttpRequest, file: File[UploadedFile], relativePath: Form[str | None] = None) -> Status:
-    """PUT does the same. Its path in the job folder is its name, or `relativePath`.
+    """PUT does the same. Its path in the job folder is its name, or `relativePath`: both are taken byte for byte.
 
     Big files go better in chunks that resume: POST /uploads/.
     """
-    name = under("file", clean_path, relativePath or file.name or "")
+    name = under("relativePath", clean_path, relativePath) if relativePath else under("file", given_path, file.given)
     try:
         kept = spooling.keep(request.user, name, file)
     except storing.NoRoom as full:

@@ -7,11 +7,12 @@ from typing import Any
 from django.http import Http404, HttpRequest
 from ninja import Query, Router
 
+from jobs import names
 from jobs import outputs as stored
 from jobs.models import Workload
 
 from . import statuses
-from .file_found import of_job, show, shown_path
+from .file_found import of_job, show
 from .found import visible
 from .moments import when
 from .paging import Paging, listed
@@ -29,7 +30,7 @@ def files(request: HttpRequest, job_id: str, paging: Query[Paging], search: str 
 def _files(request: HttpRequest, work: Workload, paging: Paging, search: str) -> dict[str, Any]:
     found = of_job(work)
     if search:
-        found = [make for make in found if search.lower() in shown_path(make().path).lower()]
+        found = [make for make in found if search.lower() in names.shown(make().path).lower()]
     return listed(request, paging, found, lambda make: show(make(), request))
 
 

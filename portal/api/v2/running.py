@@ -17,14 +17,14 @@ from ninja import Query, Router, Schema
 from ninja.errors import HttpError
 from pydantic import Field
 
-from jobs import logs
+from jobs import logs, names
 from jobs import outputs as stored
 from jobs.models import Workload
 from jobs.signals import announce
 from portal.consumers.log import is_stream
 
 from . import statuses
-from .file_found import REACH, STDOUT, last_lines, lines_of, of_entry, shown_path
+from .file_found import REACH, STDOUT, last_lines, lines_of, of_entry
 from .files import BYTES
 from .found import changeable, visible
 from .jobs import end
@@ -76,7 +76,7 @@ def tail(request: HttpRequest, job_id: str, run: str, path: str, asked: Query[Ta
     """A file that nobody looked at until now is fetched from its node: the first answer may be empty, ask again."""
     work = of_run(request, job_id, run)
     real = os.fsdecode(unquote_to_bytes(path))
-    for name in dict.fromkeys((path, real)):
+    for name in dict.fromkeys((path, real, names.path(path))):
         if (found := _tail(work, name, asked.lines)) is not None:
             return {"fileType": "text", "lines": found}
     if not work.is_active or not is_stream(f"file:{real}"):
@@ -89,10 +89,11 @@ def tail(request: HttpRequest, job_id: str, run: str, path: str, asked: Query[Ta
 def log_bytes(request: HttpRequest, job_id: str, asked: Query[LogAsked]) -> HttpResponse:
     """For those that can't open a websocket: ask with `offset` = the bytes that one has, and `wait` seconds for new ones.
 
-    X-Log-Size says how long it is now, X-Log-Complete: 1 that no more will come. `stream` is stdout or file:PATH. Offsets count
-    what is not kept too; the answer then starts at X-Log-Offset.
+    X-Log-Size says how long it is now, X-Log-Complete: 1 that no more will come. `stream` is stdout or file:PATH, as it is listed.
+    Offsets count what is not kept too; the answer then starts at X-Log-Offset.
     """
     work = visible(request, job_id)
+    asked.stream = names.path(asked.stream)
     if not is_stream(asked.stream):
         raise Http404("There is no such log.")
     directory = logs.attempt_dir(work.public_id, work.attempt)
@@ -151,7 +152,7 @@ def _folder(work: Workload) -> list[dict[str, Any]]:
 
 
 def _in_folder(base: str, path: str, size: int) -> dict[str, Any]:
-    return {"path": shown_path(path), "size": size, "resource": base + quote_from_bytes(os.fsencode(path))}
+    return {"path": names.shown(path), "size": size, "resource": base + quote_from_bytes(os.fsencode(path))}
 
 
 def _tail(work: Workload, path: str, count: int) -> list[str] | None:

@@ -10,28 +10,46 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.core.files.uploadedfile import TemporaryUploadedFile
-from django.core.files.uploadhandler import TemporaryFileUploadHandler
-from django.http import HttpRequest, HttpResponseBase
+from django.core.files.uploadhandler import FileUploadHandler
+from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.utils.datastructures import MultiValueDict
 
+from jobs import names
 from jobs.models import StoredFile
 from portal import storing
 
+from .parts import Part, parts_of
+
 
 class Beside(TemporaryUploadedFile):
-    """Django's own, but in the folder of uploads."""
+    """Django's own, but in the folder of uploads. `given` is its name as it was sent, without folders."""
 
-    def __init__(self, name: str, content_type: str, size: int, charset: str | None, extra: Any = None) -> None:
+    def __init__(self, given: bytes) -> None:
         folder = Path(settings.UPLOADS_DIR)
         folder.mkdir(parents=True, exist_ok=True)
         file = tempfile.NamedTemporaryFile(suffix=".upload", dir=folder)  # noqa: SIM115  (closed, and so gone, with the request)
-        super(TemporaryUploadedFile, self).__init__(file, name, content_type, size, charset, extra)
+        super(TemporaryUploadedFile, self).__init__(file, "upload", "", 0, None)
+        self.given = given.rpartition(b"/")[2]
 
 
-class Handler(TemporaryFileUploadHandler):
-    def new_file(self, *args: Any, **named: Any) -> None:
-        super(TemporaryFileUploadHandler, self).new_file(*args, **named)
-        self.file = Beside(self.file_name, self.content_type, 0, self.charset, self.content_type_extra)
+class Handler(FileUploadHandler):
+    """Takes the whole body in Django's place."""
+
+    def handle_raw_input(self, input_data: Any, META: Any, content_length: int, boundary: bytes, encoding: str | None = None) -> Any:
+        fields, files = QueryDict(mutable=True), MultiValueDict[str, Beside]()
+        left = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        for part in parts_of(input_data, boundary):
+            if part.filename is None:
+                value = part.body.read(left + 1)
+                left -= len(value) + len(part.name)
+                fields.appendlist(part.name, names.shown(value))
+            else:
+                files.appendlist(part.name, _written(part))
+            if left < 0 or len(files) > settings.DATA_UPLOAD_MAX_NUMBER_FILES:
+                raise RequestDataTooBig("There are too many fields or files beside the file.")
+        return fields, files
 
 
 def spooled(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -43,6 +61,15 @@ def spooled(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponse
         return view(request, *args, **named)
 
     return wrapped
+
+
+def _written(part: Part) -> Beside:
+    file = Beside(part.filename or b"")
+    for piece in part.body:
+        file.file.write(piece)
+        file.size += len(piece)
+    file.file.seek(0)
+    return file
 
 
 def keep(owner: Any, name: str, file: Any) -> StoredFile:

@@ -60,7 +60,7 @@ class TestFiles:
 
     def test_a_path_in_the_job_folder(self, me):
         assert me.upload("a.txt", b"", relativePath="deep/er/a.txt").json()["relativePath"] == "deep/er/a.txt"
-        for wrong in ("../a", "/a", "a/", "x" * 256, "a\nb"):
+        for wrong in ("../a", "/a", "a/", "x" * 256):
             answer = me.upload("a.txt", b"", relativePath=wrong)
             assert answer.status_code == 400, wrong
             assert answer.json().keys() <= {"file", "relativePath"}
@@ -127,7 +127,7 @@ class TestFiles:
         work = scenes.job(owner, lifecycle.COMPLETED, end=lifecycle.STOPPING, reason="exit-0")
         scenes.save(work, {name: b"x\n", "a/\n b.txt": b"y\n"})
         found = me.get(f"jobs/{work.public_id}/files/").json()["results"]
-        assert [one["relativePath"] for one in found] == ["n\ufffd\ufffd.dat", "a/\n b.txt"]
+        assert [one["relativePath"] for one in found] == [r"n\xff\xfe.dat", r"a/\x0a b.txt"]
         got = me.get(f"files/{found[0]['id']}/contents/")
         assert body_of(got) == b"x\n"
         assert "n" in unquote(got["Content-Disposition"])

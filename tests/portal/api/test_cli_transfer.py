@@ -82,10 +82,13 @@ def test_what_does_not_have_its_checksum_is_not_kept(portal, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_a_name_that_is_no_text_is_refused_before_anything_is_sent(tmp_path):
-    def answer(request):
-        raise AssertionError("nothing should be asked")
+def test_a_name_that_is_no_text_is_sent_byte_for_byte(tmp_path):
+    asked = []
 
-    (tmp_path / "x").write_bytes(b"1")
-    with pytest.raises(Refused, match="archive"):
-        transfer.upload(api_that(answer), tmp_path / "x", os.fsdecode(b"caf\xe9.inp"), lambda count: None)
+    def answer(request):
+        asked.append(request.headers["Upload-Metadata"])
+        return httpx.Response(201, headers={"Location": "/uploads/x/", "Headrace-File": "abc"})
+
+    (tmp_path / "x").write_bytes(b"")
+    assert transfer.upload(api_that(answer), tmp_path / "x", os.fsdecode(b"caf\xe9.inp"), lambda count: None) == "abc"
+    assert base64.b64encode(b"caf\xe9.inp").decode() in asked[0]

@@ -268,4 +268,4 @@ def test_paths_and_variables():
     assert clean_path("-rf") == "-rf"
     assert clean_environment("export A=b=c\r\n\r\nD=") == {"A": "b=c", "D": ""}
     with pytest.raises(ValidationError):
-        clean_path("\udcff")
+        clean_path("\ud800")

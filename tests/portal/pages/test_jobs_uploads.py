@@ -99,7 +99,13 @@ def test_names_from_real_life_are_kept(signed, name):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("name", ["", "../x", "a/../../x", "/etc/passwd", "a\0b", "x" * 256, "\u00e9" * 128, "a\nb", "..", "dir/", "/".join(["d" * 200] * 6)])
+def test_a_name_with_a_line_break_is_kept_and_shown_in_one_line(signed):
+    assert create(signed, "a\nb", 0).status_code == 201
+    assert StoredFile.objects.get().name == r"a\x0ab"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["", "../x", "a/../../x", "/etc/passwd", "a\0b", "x" * 256, "\u00e9" * 128, "..", "dir/", "/".join(["d" * 200] * 6)])
 def test_names_that_lead_out_or_cannot_be_are_refused(signed, name):
     answer = create(signed, name, 0)
     assert answer.status_code == 400

@@ -13,7 +13,8 @@ class Checksum(BaseModel):
 class FileOut(BaseModel):
     """Sizes in bytes. A log that still grows is not uploaded yet and has no checksum.
 
-    `pathBytes` is the path as base64 where its bytes are no UTF-8; its other names are then only for reading.
+    Names may be any bytes that a file system takes. As text a byte that is no UTF-8, a control character, and a backslash that
+    would look like this, is \\xHH (two small hexadecimal digits); what is shown may be sent back. `pathBytes` is then the path as base64.
     """
 
     id: str
