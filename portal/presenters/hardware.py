@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,11 +10,11 @@ from itertools import groupby
 
 from django.urls import reverse
 
-from jobs import hardware
+from jobs import hardware, occupied
 from jobs.models import Coretype, Region, Stray
 from portal import words
 
-from .text import plural, span_of
+from .text import clock_of, plural, span_of
 from .values import Question
 
 MARKS = 128
@@ -30,6 +31,9 @@ class KindRow:
     total: int | None
     queued: int
     usual: str
+    busy: int = 0
+    nodes: tuple[str, str, str] = ("", "", "")
+    """Busy, free and in line: what stands below the number of cores."""
     running_share: float = 0.0
     moving_share: float = 0.0
     old: datetime | None = None
@@ -39,6 +43,14 @@ class KindRow:
 class RegionRows:
     region: Region
     rows: list[KindRow]
+
+
+@dataclass(frozen=True)
+class Day:
+    """Cores in use over the last day: in words, and as its chart takes it. `chart` is empty if nothing was up."""
+
+    words: str
+    chart: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,11 +71,24 @@ def page(now: datetime, admin: bool) -> Page:
     return Page(_by_region(rows), totals, clusters, more, hardware.unknown() if admin else 0, hardware.compared() if admin else None)
 
 
+def day(now: datetime) -> Day:
+    steps = occupied.last_day(now)
+    most = max(steps, key=lambda step: step.cores)
+    if not most.cores:
+        return Day("No cluster was up in the last 24 hours.")
+    mean = sum(step.cores for step in steps) / len(steps)
+    begins = {"at": [int(step.at.timestamp()) for step in steps], "cores": [round(step.cores, 2) for step in steps]}
+    known = {**begins, "now": int(now.timestamp()), "total": hardware.totals(now).cores}
+    said = f"{_cores(most.cores)} at most, in the quarter of an hour from {clock_of(most.at, now)}; {_cores(mean)} on average."
+    return Day(said, json.dumps(known))
+
+
 def row(kind: hardware.Kind) -> KindRow:
     total = kind.total
     shares = (100 * kind.running / total, 100 * (kind.moving + kind.others) / total) if total else (0.0, 0.0)
     usual = span_of(*kind.usual) if kind.usual else ""
-    return KindRow(kind.coretype, _node(kind.coretype), _marks(kind), _label(kind), kind.free, total, kind.queued, usual, *shares, kind.old)
+    said = (_marks(kind), _label(kind), kind.free, total, kind.queued, usual, kind.busy, _nodes(kind))
+    return KindRow(kind.coretype, _node(kind.coretype), *said, *shares, kind.old)
 
 
 def destroy(stray: Stray) -> Question:
@@ -81,6 +106,21 @@ def _by_region(rows: Sequence[KindRow]) -> list[RegionRows]:
 
 def _node(kind: Coretype) -> str:
     return f"{plural(kind.cores, 'core')}, {words.size(kind.memory)}"
+
+
+def _nodes(kind: hardware.Kind) -> tuple[str, str, str]:
+    """What is free may lie on several nodes in parts, so it is no more than that many whole ones."""
+    free = "" if kind.nodes_free is None else f"cores, up to {plural(kind.nodes_free, 'node')}"
+    return _on(kind.busy, kind.nodes), free, _on(kind.queued, kind.nodes_queued)
+
+
+def _on(cores: int, nodes: int) -> str:
+    return f"core{'' if cores == 1 else 's'} on {plural(nodes, 'node')}"
+
+
+def _cores(mean: float) -> str:
+    whole = round(mean, 1)
+    return plural(int(whole), "core") if whole == int(whole) else f"{whole:,} cores"
 
 
 def _marks(kind: hardware.Kind) -> list[str]:

@@ -33,11 +33,19 @@ def page(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"page": shown.page(now, admin), "admin": admin, "acts": is_admin(request.user)}
     if request.htmx and request.htmx.target == "hardware-now":  # type: ignore[attr-defined]
         return render(request, "hardware/_now.html", context)
+    context["day"] = shown.day(now)
     context |= {"about": hardware.about(), "strays": hardware.strays() if admin else []}
     context |= {"shelves": (shelves := installed.shelves()), "waits": installed.waits(shelves)}
     context["limits"] = Limit.objects.concerning(request.user)
     context["kinds"] = [(kind, rules(kind)) for kind in WorkstationKind.objects.all()] if admin else []
     return render(request, "hardware/hardware.html", context)
+
+
+@login_required
+@require_safe
+def day(request: HttpRequest) -> HttpResponse:
+    """The last day alone, for the page that stays open."""
+    return render(request, "hardware/_day.html", {"day": shown.day(timezone.now())})
 
 
 @login_required
@@ -63,5 +71,6 @@ def stray(request: HttpRequest, pk: int) -> HttpResponse:
 
 urlpatterns = [
     path("hardware/", page, name="hardware"),
+    path("hardware/day/", day, name="hardware-day"),
     path("hardware/strays/<int:pk>/", stray, name="stray"),
 ]

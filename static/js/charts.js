@@ -5,6 +5,7 @@
    with one div. History: { nodes: [{ node, name, cores, memory, beats }] }, beats as the agents sent them, `at` in unix
    seconds. Socket: { type: "points", node, points }. Over four nodes the charts show highest, mean and lowest. */
 import { make, whenAdded } from "./dom.js";
+import { axis, colour, rule } from "./plot.js";
 import { Socket } from "./socket.js";
 import { count } from "./words.js";
 
@@ -118,35 +119,17 @@ class Chart {
   }
 
   options(lines) {
-    const axis = { stroke: colour("--ink-2"), font: "12px 'Inter Variable', sans-serif", ticks: { show: false }, grid: { stroke: colour("--line"), width: 1 }, gap: 6 };
     return {
       width: this.host.clientWidth, height: this.host.clientHeight, legend: { show: false }, padding: [10, 16, 0, 0],
       cursor: { y: false, points: { size: 6 } },
       scales: { x: { time: true }, y: { range: (u, low, high) => [0, Math.max(high * 1.15, (this.limit?.[0] ?? 0) < high * 3 ? (this.limit?.[0] ?? 0) * 1.12 : 0, 0.01)] } },
       axes: [
-        { ...axis, size: 28, space: 80, values: (u, at, index, space, step) => at.map((moment) => hour(moment, step < 60)) },
-        { ...axis, size: 50, space: 34, values: (u, at, index, space, step) => at.map((value) => figure(value, step)) },
+        axis({ size: 28, space: 80, values: (u, at, index, space, step) => at.map((moment) => hour(moment, step < 60)) }),
+        axis({ size: 50, space: 34, values: (u, at, index, space, step) => at.map((value) => figure(value, step)) }),
       ],
       series: [{}, ...lines.map((line, i) => ({ label: line.name, stroke: colour(`--s${i % 4 + 1}`), dash: DASHES[i % 4], width: 1.75, spanGaps: true, points: { show: false } }))],
-      hooks: { draw: [(u) => this.rule(u)] },
+      hooks: { draw: [(u) => { if (this.limit?.[0]) rule(u, ...this.limit); }] },
     };
-  }
-
-  /** The limit as a dashed line with words, where it is in sight. */
-  rule(u) {
-    const [at, words] = this.limit ?? [];
-    if (!at || at > u.scales.y.max) return;
-    const c = u.ctx, r = devicePixelRatio, y = Math.round(u.valToPos(at, "y", true));
-    c.save();
-    c.strokeStyle = c.fillStyle = colour("--ink-2");
-    c.lineWidth = 1.5 * r;
-    c.setLineDash([5 * r, 4 * r]);
-    c.beginPath(); c.moveTo(u.bbox.left, y); c.lineTo(u.bbox.left + u.bbox.width, y); c.stroke();
-    c.font = `600 ${12 * r}px 'Inter Variable', sans-serif`;
-    c.textBaseline = "bottom";
-    c.textAlign = "left";
-    c.fillText(words, u.bbox.left + 6 * r, y - 3 * r);
-    c.restore();
   }
 }
 
@@ -193,16 +176,6 @@ function hour(at, seconds) {
 function figure(value, step) {
   const decimals = Math.min(6, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
   return value === 0 ? "0" : value.toLocaleString("en-GB", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
-}
-
-const probe = document.createElement("i");
-export function colour(name) { // a token as a plain colour: a canvas does not know light-dark()
-  probe.style.color = `var(${name})`;
-  probe.hidden = true;
-  document.body.append(probe);
-  const value = getComputedStyle(probe).color;
-  probe.remove();
-  return value;
 }
 
 whenAdded("[data-health]", (root) => new Health(root));

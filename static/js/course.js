@@ -4,7 +4,7 @@
 
    Root: [data-course] with the address, holding h2, ul.key and figure.plot with one div. Answer: { title, x, logarithmic,
    series: [{ name, points: [[x, y]], tolerance }] }. */
-import { colour } from "./charts.js";
+import { colour } from "./plot.js";
 import { make, whenAdded } from "./dom.js";
 
 const PAUSE = 2000; // ms

@@ -2,7 +2,7 @@
    Root: [data-spend] with the address, holding a select[name=by] and figure.plot with one div; without the script the
    tables beside it say the same sums. */
 import { make, whenAdded } from "./dom.js";
-import { colour } from "./charts.js";
+import { axis, colour, day } from "./plot.js";
 
 const LEGEND = 30; // pixels for the names of the lines, below the chart
 const DASHES = [[], [6, 3], [2, 3], [10, 3, 2, 3], [1, 2]];
@@ -48,14 +48,13 @@ class Spend {
   }
 
   options(series) {
-    const axis = { stroke: colour("--ink-2"), font: "12px 'Inter Variable', sans-serif", ticks: { show: false }, grid: { stroke: colour("--line"), width: 1 }, gap: 6 };
     return {
       width: this.host.clientWidth, height: this.host.clientHeight - LEGEND, padding: [10, 16, 0, 0], cursor: { y: false, points: { size: 6 } },
       legend: { show: true, live: false },
       scales: { x: { time: true }, y: { range: (u, low, high) => [0, Math.max(high * 1.15, 0.01)] } },
       axes: [
-        { ...axis, size: 28, space: 80, values: (u, at) => at.map((moment) => new Date(moment * 1000).toLocaleDateString("en-GB", { day: "numeric", month: "short" })) },
-        { ...axis, size: 56, space: 34 },
+        axis({ size: 28, space: 80, values: (u, at) => at.map(day) }),
+        axis({ size: 56, space: 34 }),
       ],
       series: [{}, ...series.map((line, i) => ({ label: line.name, stroke: colour(`--s${i % 4 + 1}`), dash: DASHES[i % 5], width: 1.75, points: { show: series[0].values.length < 40, size: 4 } }))],
     };

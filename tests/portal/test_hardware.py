@@ -1,5 +1,7 @@
 """Hardware: what there is and what is free, the same for all; clusters and unknown machines for admins only."""
 
+import html
+import json
 from datetime import timedelta
 from decimal import Decimal
 
@@ -196,3 +198,26 @@ def test_kinds_of_workstations_with_their_rules_are_the_admins_to_see(client, re
     assert ("Kinds of workstations" in page) is seen
     assert ("after 30 min without work" in page) is seen
     assert ("for 30 days" in page) is seen
+
+
+def test_the_last_day_is_shown_by_what_was_up(client, owner, granite, cloud):
+    assert "No cluster was up in the last 24 hours." in see(client, owner)
+    cluster(owner, granite, up=timezone.now() - timedelta(days=2))
+    page = see(client, owner)
+    assert "16 cores at most, in the quarter of an hour from" in page
+    assert "16 cores on average" in page
+    drawn = json.loads(html.unescape(page.split('data-occupied="')[1].split('"')[0]))
+    assert set(drawn["cores"]) == {16}
+    assert client.get("/hardware/day/").content.decode().startswith('<div hx-get="/hardware/day/"')
+
+
+def test_nodes_stand_beside_cores(client, owner, granite, cloud, monkeypatch):
+    monkeypatch.setattr(cloud, "pools", {granite.code: 64})
+    gauging.write(timezone.now())
+    cluster(owner, granite)
+    factories.job(owner, coretype=granite, nodes=3, cores=4).workload.submit(owner)
+    kind, = hardware.kinds()
+    assert (kind.busy, kind.nodes, kind.free, kind.nodes_free, kind.queued, kind.nodes_queued) == (16, 2, 48, 6, 12, 3)
+    page = see(client, owner)
+    for words in ("cores on 2 nodes", "cores, up to 6 nodes", "cores on 3 nodes"):
+        assert f'<span class="sub">{words}</span>' in page
