@@ -47,13 +47,16 @@ class Share:
     percent: float
 
 
-def pace(budget: Budget, now: datetime) -> Pace:
-    """By today and the six days before it, or by as many as there are."""
+def rate(budget: Budget, now: datetime) -> Decimal:
+    """What is used a day, by today and the six days before it, or by as many as there are."""
     first = timezone.localdate(now) - timedelta(days=6)
     spent: Decimal = Spend.objects.filter(budget=budget, day__gte=first).aggregate(sum=Sum("amount"))["sum"] or ZERO
     lasted = max(timedelta(days=1), now - max(budget.made, ledger.day_begins(first)))
-    a_day = spent / Decimal(lasted.total_seconds() / 86400)
-    out = None
+    return spent / Decimal(lasted.total_seconds() / 86400)
+
+
+def pace(budget: Budget, now: datetime) -> Pace:
+    a_day, out = rate(budget, now), None
     if a_day > 0 and budget.left > 0 and budget.left / a_day < 3650:
         out = now + timedelta(days=float(budget.left / a_day))
     until = budget.turns or budget.ends

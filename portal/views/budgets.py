@@ -15,6 +15,7 @@ from jobs.models.roles import is_admin, sees_all
 from portal import purses, sheets
 from portal.presenters import budgets as shown
 from portal.presenters import ledger, spending
+from portal.presenters.outlook import outlook
 
 from .paging import page_of
 
@@ -70,6 +71,7 @@ def _page(request: HttpRequest, budget: Budget, mine: list[Budget]) -> HttpRespo
         "rows": ledger.rows(budget, page.rows, request.user), "newer": page.newer, "older": page.older,
         "asked": asked, "kinds": Charge.Kind.choices, "thresholds": shown.thresholds(budget, now), "periods": shown.periods(budget),
         "pace": spending.pace(budget, now), "by": spending.BY, "shares": spending.shares(budget, request.user, now),
+        "outlook": outlook(budget, now),
         "admin": is_admin(request.user), "edits": purses.may_edit(request.user, budget), "every": sees_all(request.user),
     }
     return render(request, "budgets/budget.html", context)
