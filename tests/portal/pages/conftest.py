@@ -1,6 +1,7 @@
 """Jobs in every status for the tests of the pages, in a data folder of their own."""
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from django.test import Client
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # Playwright's plain API leaves a loop running in the thread of the tests
 sys.path.insert(0, str(Path(__file__).parent))
 
+import browsing  # noqa: E402
 import factories  # noqa: E402
 import scenes  # noqa: E402
 
@@ -44,6 +46,23 @@ def signed(owner):
     client = Client()
     client.force_login(owner)
     return client
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args():
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not chromium:
+        pytest.skip("no Chromium on this machine")
+    if not browsing.AXE.is_file():
+        pytest.skip("axe is not there; `python -m portal.assets --tests` brings it")
+    return {"executable_path": chromium, "args": browsing.FLAGS}
+
+
+@pytest.fixture
+def shown(browser, signed):
+    """Opens an address of the portal in Chromium as `signed`: Django's test client answers, no server, no network."""
+    with browsing.opening(browser, signed) as open_page:
+        yield open_page
 
 
 @pytest.fixture

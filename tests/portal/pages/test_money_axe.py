@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 from datetime import timedelta
 from decimal import Decimal
 
 import factories
 import pytest
+from browsing import LOOKS, faults
 from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import expect
-from test_jobs_axe import LOOKS, browser_type_launch_args, shown, violations  # noqa: F401 (fixtures)
 
 from jobs import ledger
 from jobs.models import AuditEntry, Budget, Charge, Workload
@@ -42,10 +41,10 @@ def weeks(budget, work, owner, admin, now):
 def pages(admin, owner, wing, jobs, money):
     """Addresses of pages that have something to show."""
     now = timezone.now()
-    Budget.objects.filter(pk=money.pk).update(recurrence="month", grant=Decimal(1000), zone="Europe/Oslo", spent=Decimal(920))
+    Budget.objects.filter(pk=money.pk).update(recurrence="year", grant=Decimal(1000), zone="Europe/Oslo", spent=Decimal(920))
     ledger.schedule(money, now)
     work = Workload.objects.filter(project=wing).first()
-    Charge.objects.bulk_create(weeks(money, work, owner, admin, now))
+    Charge.objects.bulk_create(list(weeks(money, work, owner, admin, now)))
     past = factories.budget(None, 500, name="Autumn campaign", zone="Europe/Oslo", begins=now - timedelta(days=40), ends=now - timedelta(days=2))
     ledger.adjust(money, Decimal("-20"), "a node was broken", admin, now)
     ledger.notice(now)
@@ -62,20 +61,25 @@ def pages(admin, owner, wing, jobs, money):
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_pages_have_no_violation_and_fit(shown, pages, look):  # noqa: F811
-    found = {}
-    for address in pages:
-        page, problems = shown(address, look)
-        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        if keep := os.environ.get("HEADRACE_SHOTS"):
-            page.screenshot(path=f"{keep}/{look}{address.replace('/', '-')}.png", full_page=True)
-        if wrong := [*violations(page), *problems, *([f"{wide} px too wide"] if wide > 0 else [])]:
-            found[address] = wrong
-        page.close()
-    assert found == {}
+def test_pages_have_no_violation_and_fit(shown, pages, look):
+    assert faults(shown, pages, look) == {}
 
 
-def test_the_chart_of_spend_is_drawn(shown, pages):  # noqa: F811
+def test_the_outlook_and_the_last_day_are_drawn(shown, pages):
+    page, problems = shown(pages[0], "light")
+    page.wait_for_selector("[data-outlook] canvas")
+    assert "€900.00 spent from 1 Jan" in page.get_attribute("[data-outlook] > div", "aria-label")
+    page.goto(page.url.split("/budget/")[0] + "/hardware/")
+    page.wait_for_selector("[data-occupied] canvas")
+    page.evaluate("document.querySelector('[data-occupied]').dataset.old = ''")
+    page.evaluate("htmx.ajax('GET', '/hardware/', {source: '#hardware-now', target: '#hardware-now', swap: 'outerHTML'})")
+    page.wait_for_selector("[data-occupied][data-old] canvas")  # the rest of the page goes on without drawing it anew
+    page.evaluate("htmx.ajax('GET', '/hardware/day/', {target: '#hardware-day > div', swap: 'outerHTML'})")
+    page.wait_for_selector("[data-occupied]:not([data-old]) canvas")
+    assert problems == []
+
+
+def test_the_chart_of_spend_is_drawn(shown, pages):
     page, problems = shown(pages[0], "light")
     page.wait_for_selector("[data-spend] canvas")
     assert "CalculiX" not in page.get_attribute("[data-spend] figure.plot > div", "aria-label")  # by person at first

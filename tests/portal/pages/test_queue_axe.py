@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from datetime import timedelta
 
 import factories
 import playing
 import pytest
+from browsing import LOOKS, faults
 from django.test import Client
-from test_jobs_axe import LOOKS, browser_type_launch_args, shown, violations  # noqa: F401 (fixtures)
 
 from jobs import gauging
 from jobs.models import Limit, Workload
@@ -52,13 +51,5 @@ def _job(owner, wing, clock, shapes):
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_pages_of_the_queue_have_no_violation_and_fit(shown, pages, look):  # noqa: F811
-    found = {}
-    for address in pages:
-        page, problems = shown(address, look)
-        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        if keep := os.environ.get("HEADRACE_SHOTS"):
-            page.screenshot(path=f"{keep}/{look}{address.replace('/', '-').replace('?', '-')}.png", full_page=True)
-        if wrong := [*violations(page), *problems, *([f"{wide} px too wide"] if wide > 0 else [])]:
-            found[address] = wrong
-    assert not found
+def test_pages_of_the_queue_have_no_violation_and_fit(shown, pages, look):
+    assert faults(shown, pages, look) == {}

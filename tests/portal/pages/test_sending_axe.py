@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import io
-import os
 
 import pytest
 import scenes
 import stations as scene
+from browsing import LOOKS, faults
 from django.utils import timezone
-from test_jobs_axe import LOOKS, browser_type_launch_args, shown, violations  # noqa: F401 (fixtures)
 
 from jobs import lifecycle
 from portal import storing
@@ -33,15 +32,5 @@ def addresses(owner, wing, money):
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_pages_that_send_are_accessible(addresses, shown, look):  # noqa: F811
-    wrong = {}
-    for at, address in enumerate(addresses):
-        page, problems = shown(address, look)
-        wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-        if keep := os.environ.get("HEADRACE_SHOTS"):
-            page.screenshot(path=f"{keep}/send-{look}-{at}.png", full_page=True)
-        said = [*violations(page), *problems, *([f"{wide} pixels too wide"] if wide > 0 else [])]
-        if said:
-            wrong[address] = said
-        page.close()
-    assert wrong == {}
+def test_pages_that_send_are_accessible(addresses, shown, look):
+    assert faults(shown, addresses, look) == {}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from datetime import timedelta
 
 import pytest
+from browsing import LOOKS, faults
 from django.test import Client
 from django.utils import timezone
-from test_jobs_axe import LOOKS, browser_type_launch_args, shown, violations  # noqa: F401 (fixtures)
 
 from jobs.models import Webhook, WebhookDelivery
 
@@ -37,17 +36,12 @@ def pages(admin, wing):
     return ["/account/webhooks/", f"/account/webhooks/{good.public_id}/", f"/account/webhooks/{bad.public_id}/"]
 
 
+def opened(page):
+    """The first delivery with its answers."""
+    for one in page.query_selector_all("#deliveries details summary")[:1]:
+        one.click()
+
+
 @pytest.mark.parametrize("look", LOOKS)
-def test_pages_have_no_violation_and_fit(shown, pages, look):  # noqa: F811
-    found = {}
-    for number, address in enumerate(pages):
-        page, problems = shown(address, look)
-        for one in page.query_selector_all("#deliveries details summary")[:1]:
-            one.click()
-        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        if keep := os.environ.get("HEADRACE_SHOTS"):
-            page.screenshot(path=f"{keep}/{look}-hooks-{number}.png", full_page=True)
-        if wrong := [*violations(page), *problems, *([f"{wide} px too wide"] if wide > 0 else [])]:
-            found[address] = wrong
-        page.close()
-    assert found == {}
+def test_pages_have_no_violation_and_fit(shown, pages, look):
+    assert faults(shown, pages, look, before=opened) == {}

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 import stations as scene
-from test_jobs_axe import LOOKS, browser_type_launch_args, shown, violations  # noqa: F401 (fixtures)
+from browsing import LOOKS, faults
 
 from jobs import lifecycle
 from jobs.models import Share
@@ -67,23 +65,6 @@ def addresses(stations, link, look):
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_pages_of_workstations_are_accessible(stations, link, shown, look):  # noqa: F811
+def test_pages_of_workstations_are_accessible(stations, link, shown, look):
     assert Share.objects.exists()
-    wrong = {}
-    for address in addresses(stations, link, look):
-        page, problems = shown(address, look)
-        wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-        if keep := os.environ.get("HEADRACE_SHOTS"):
-            page.screenshot(
-                path=f"{keep}/{look}-{page.title().partition(' · ')[0].replace('/', '-')}-{address.partition('/')[2].replace('/', '-')[-30:]}.png",
-                full_page=True,
-            )
-        said = [
-            *violations(page),
-            *(one for one in problems if not any(part in one for part in UNANSWERED)),
-            *([f"{wide} pixels too wide"] if wide > 0 else []),
-        ]
-        if said:
-            wrong[address] = said
-        page.close()
-    assert wrong == {}
+    assert faults(shown, addresses(stations, link, look), look, pardoned=UNANSWERED) == {}
