@@ -101,6 +101,8 @@ class Purse:
         self.left = {budget.pk: budget.left for budget in self.budgets}
         self.holds: list[Hold] = []
         self._known: dict[tuple[int, int | None], list[Budget]] = {}
+        self._told: dict[tuple[Any, ...], Short | None] = {}
+        self._needs: dict[tuple[Any, ...], Decimal] = {}
         self._owners = {work.owner_id for work in workloads}
         self._unpaid: set[int] | None = None
         self._projects: dict[int | None, Any] = {None: None}
@@ -112,11 +114,16 @@ class Purse:
         return self._known[key]
 
     def short(self, workload: Workload) -> Short | None:
-        """The first budget that cannot pay the first hour of it, or None."""
+        """The first budget that cannot pay the first hour of it, or None. The same for all alike, until money is held."""
+        key = workload.owner_id, workload.project_id, workload.coretype_id, workload.economy, workload.total_cores
+        if key not in self._told:
+            self._told[key] = self._short(workload)
+        return self._told[key]
+
+    def _short(self, workload: Workload) -> Short | None:
         budgets = self.of(workload)
         for budget in budgets:
-            needed = rounded(rate(budget, workload.price, workload.total_cores))
-            if short := _short(budget, needed, self.left[budget.pk], self.now):
+            if short := _short(budget, self._needed(budget, workload), self.left[budget.pk], self.now):
                 return short
         if not budgets and not self._runs_unpaid(workload.owner_id):
             return Short(None, ZERO, nobody_pays(self._project(workload)))
@@ -124,10 +131,11 @@ class Purse:
 
     def hold(self, workload: Workload, now: datetime) -> None:
         """Reserve the first hour; `write` puts it down."""
+        self._told.clear()
         for budget in self.of(workload):
-            needed = rounded(rate(budget, workload.price, workload.total_cores))
+            needed = self._needed(budget, workload)
             self.left[budget.pk] -= needed
-            self.holds.append(Hold(budget=budget, workload=workload, attempt=workload.attempt, amount=needed, made=now))
+            self.holds.append(Hold(budget_id=budget.pk, workload_id=workload.pk, attempt=workload.attempt, amount=needed, made=now))
 
     def write(self) -> None:
         sums: dict[int, Decimal] = defaultdict(lambda: ZERO)
@@ -136,6 +144,13 @@ class Purse:
         for pk, amount in sorted(sums.items()):
             Budget.objects.filter(pk=pk).update(held=F("held") + money(amount))
         insert(self.holds)
+
+    def _needed(self, budget: Budget, workload: Workload) -> Decimal:
+        """For the first hour."""
+        key = budget.unit, workload.coretype_id, workload.economy, workload.total_cores
+        if key not in self._needs:
+            self._needs[key] = rounded(rate(budget, workload.price, workload.total_cores))
+        return self._needs[key]
 
     def _project(self, workload: Workload) -> Any:
         """One object a project, not one a row."""

@@ -61,14 +61,14 @@ def insert(rows: Sequence[M]) -> list[M]:
     return list(rows)
 
 
-def update_alike(rows: Sequence[models.Model], fields: Sequence[str]) -> None:
-    """Write these fields of these rows as they are in memory; one statement for each different set of values."""
+def update_alike(rows: Sequence[models.Model], fields: Sequence[str], **also: Any) -> None:
+    """Write these fields of these rows as they are in memory, and `also` in each; one statement for each different set of values."""
     groups: dict[tuple[Any, ...], list[models.Model]] = {}
     for row in rows:
         groups.setdefault(tuple(_hashable(getattr(row, field)) for field in fields), []).append(row)
     for group in groups.values():
         values = {field: getattr(group[0], field) for field in fields}
-        type(group[0])._base_manager.filter(pk__any_of=[row.pk for row in group]).update(**values)
+        type(group[0])._base_manager.filter(pk__any_of=[row.pk for row in group]).update(**values, **also)
 
 
 # --- private ----------------------------------------------------------------------------------------------------------

@@ -157,8 +157,8 @@ def _write_gates(queue: Sequence[Workload], decision: scheduling.Decision, moved
         work.gate, work.gate_text, work.gate_more = why.code, why.sentence[:300], why.more[:300]
         work.version += 1
         changed.append(work)
-    update_alike(changed, ["gate", "gate_text", "gate_more", "gate_since", "gate_else"])  # most of a long line wait for the same
-    Workload.objects.filter(pk__in=[work.pk for work in changed]).update(version=F("version") + 1)
+    told = ["gate", "gate_text", "gate_more", "gate_since", "gate_else"]
+    update_alike(changed, told, version=F("version") + 1)  # most of a long line wait for the same
     for work in changed:
         announce(work.topic, version=work.version, status=work.status)
 
