@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from . import backends
-from .models import Installed, Job, Look, Software, SoftwareVersion, Turn
+from .models import Coretype, Installed, Job, Look, Software, SoftwareVersion, Turn
 from .signals import announce
 from .validation import Finding, Severity
 from .verdicts import versions
@@ -104,7 +104,7 @@ def _look(look: Look, now: datetime) -> bool:
     kind, asked, trouble = look.coretype, look.asked, ""
     try:
         backend = backends.get(kind.backend)
-        answers = {version: _told(backend, version) for version in _versions()}
+        answers = _told(backend, kind, _versions())
         with transaction.atomic():
             for version, text in answers.items():
                 Installed.note(kind, version, text, now)
@@ -120,11 +120,11 @@ def _versions() -> Sequence[SoftwareVersion]:
     return [version for version in known if version.software.detection.get("command")]
 
 
-def _told(backend: backends.Backend, version: SoftwareVersion) -> str:
-    """What the program calls itself there; empty if nothing answers as the pattern wants."""
-    asked = version.software.detection
-    said = backend.says(f"{version.setup}\n{asked['command']}", SECONDS)
-    return detected(version.software, said)
+def _told(backend: backends.Backend, kind: Coretype, asked: Sequence[SoftwareVersion]) -> dict[SoftwareVersion, str]:
+    """What each program calls itself there; empty if nothing answers as the pattern wants."""
+    scripts = [f"{version.setup}\n{version.software.detection['command']}" for version in asked]
+    said = backend.says(scripts, SECONDS, kind.options)
+    return {version: detected(version.software, text) for version, text in zip(asked, said, strict=True)}
 
 
 def detected(software: Software, said: str) -> str:

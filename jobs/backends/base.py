@@ -174,8 +174,10 @@ class Backend(ABC):
         """Let the cluster live until then (aware). Only where `can_extend`; Refused says why not."""
         raise Refused("this hardware cannot be kept longer than it was asked for")
 
-    def says(self, script: str, seconds: float) -> str:
-        """What a few shell lines of the catalogue print on one of its machines; optional. Refused where nobody can ask so."""
+    def says(self, scripts: Sequence[str], seconds: float, options: Mapping[str, Any]) -> Sequence[str]:
+        """What scripts of the catalogue print, each within `seconds`, on a machine of the coretype with these options; optional.
+        Refused where nobody can ask so, TryAgain where nobody can now.
+        """
         raise Refused("which software this hardware has can't be asked")
 
     def about(self) -> str:

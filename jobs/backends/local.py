@@ -140,8 +140,8 @@ class Local(Backend):
         elsewhere = "" if self._folders.home == self._asked_folder else f", folders in {self._folders.home}"
         return f"{self.name}: {self.cores} cores, sandbox: {self._sandbox.about}, {self._limits.about()}{elsewhere}"
 
-    def says(self, script: str, seconds: float) -> str:
-        return local_look.look(script, seconds)
+    def says(self, scripts: Sequence[str], seconds: float, options: Mapping[str, Any]) -> Sequence[str]:
+        return [local_look.look(script, seconds) for script in scripts]
 
     def _tell_address(self) -> None:
         """The portal may have come back on another port, and only a file reaches agents that can't reach it."""

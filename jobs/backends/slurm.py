@@ -8,6 +8,7 @@ what there is; what is submitted, looked at or cancelled is found by it. Slurm's
     slurm_words.py   its states and reasons in ours    slurm_kinds.py     what nodes there are
     slurm_marks.py   what this portal did to clusters  slurm_accounts.py  whose account a job runs under
     slurm_look.py    what an admin wants to know       slurm_trial.py     a job that only tries whether jobs would run
+    slurm_ask.py     which software a node has
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from . import slurm_look, slurm_trial
+from . import slurm_ask, slurm_look, slurm_trial
 from .base import Backend, Capacity, Described, Refused, Spec, State, TryAgain, cores_of
 from .local_folders import locked, make
 from .local_removal import remove
@@ -200,6 +201,9 @@ class Slurm(Backend):
         """How a trial stands. TryAgain, Refused."""
         jobs = self._queue.jobs().get(token) or list(self._queue.accounted([token]).values())
         return slurm_trial.tried(jobs[-1] if jobs else None)
+
+    def says(self, scripts: Sequence[str], seconds: float, options: Mapping[str, Any]) -> Sequence[str]:
+        return slurm_ask.says(self._commands, scripts, seconds, self._place, Options.of(self._defaults, options))
 
     # Create
 

@@ -35,7 +35,7 @@ PATTERNS = {
 """What each option of a coretype may look like. None can begin with a space or hold one, a quote or a line end."""
 
 _END = "HEADRACE_END"
-_START = (
+START = (
     "import sys; sys.version_info < (3, 6) and sys.exit(72); import json; told = json.loads(sys.stdin.readline()); "
     "exec(told['code']); sys.exit(main(told))"
 )
@@ -108,7 +108,7 @@ def started(nodes: int, cores: int, python: str, line: str) -> str:
     """A script that starts a program of ours on each node; `line` is the JSON that it is fed with."""
     words = [
         "srun", "--overlap", f"--nodes={nodes}", f"--ntasks={nodes}", "--ntasks-per-node=1", f"--cpus-per-task={cores}",
-        "--mem=0", "--mpi=none", "--cpu-bind=none", "--kill-on-bad-exit=1", "--input=all", python, "-I", "-S", "-c", _START,
+        "--mem=0", "--mpi=none", "--cpu-bind=none", "--kill-on-bad-exit=1", "--input=all", python, "-I", "-S", "-c", START,
     ]  # fmt: skip
     return "\n".join([
         "#!/bin/bash",

@@ -31,8 +31,8 @@ def catalogue(db):
 
 @pytest.fixture
 def kind(cloud, monkeypatch):
-    def says(self, script, seconds):
-        return next((text for start, text in SAID.items() if start in script.splitlines()[-1]), "")
+    def says(self, scripts, seconds, options):
+        return [next((text for start, text in SAID.items() if start in script.splitlines()[-1]), "") for script in scripts]
 
     monkeypatch.setattr(type(backends.get("fake")), "says", says)
     return factories.coretype(name="Basalt")
