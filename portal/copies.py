@@ -9,13 +9,13 @@ from __future__ import annotations
 import tarfile
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, BinaryIO
 
 from django.core.exceptions import ValidationError
 
-from jobs import homes
+from jobs import homes, names
 from jobs.models import HomeCopy, StoredFile
 from portal import storing, streams
 from portal.forms.names import clean_path
@@ -24,6 +24,8 @@ MOST = 200_000
 """Entries that are listed of one copy."""
 KEPT = 4
 """Copies whose places are kept in memory."""
+UNREAD = "HEADRACE.unread"
+"""As agents write it: the member before, of the same name, could not be read and is none (jobs/agent/home.py)."""
 TAKEN_FILES, TAKEN_BYTES = 500, 1 << 30
 """What may be taken over at once."""
 
@@ -147,11 +149,22 @@ def _read(copy: HomeCopy) -> Contents:
 
 def _walked(tar: tarfile.TarFile) -> Contents:
     found: list[Entry] = []
+    places: dict[str, int] = {}  # of files, by their names in the archive
     for info, name in _named(tar):
+        if UNREAD in info.pax_headers:
+            if found and places.get(info.name) == len(found) - 1:
+                found.pop(places.pop(info.name))
+            continue
         if len(found) >= MOST:
             return Contents(found, True)
+        first = found[places[info.linkname]] if info.islnk() and info.linkname in places else None
+        if info.isreg() or first:
+            places[info.name] = len(found)
+        if first:
+            found.append(replace(first, index=len(found), name=name))
+            continue
         kind = "file" if info.isreg() else "folder" if info.isdir() else "link" if info.issym() or info.islnk() else "other"
-        detail = _shown(info.linkname) if kind == "link" else ""
+        detail = names.shown(info.linkname) if kind == "link" else ""
         found.append(Entry(len(found), name, kind, info.size if kind == "file" else 0, float(info.mtime), info.offset_data, detail))
     return Contents(found, False)
 
@@ -162,12 +175,7 @@ def _named(tar: tarfile.TarFile) -> Iterator[tuple[tarfile.TarInfo, str]]:
         tar.members = []  # type: ignore[attr-defined]
         parts = [part for part in info.name.split("/") if part not in ("", ".")]
         if parts and ".." not in parts:
-            yield info, _shown("/".join(parts))
-
-
-def _shown(name: str) -> str:
-    """A name as text: bytes that are none are shown as such."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace").replace("\0", "\u2400")
+            yield info, names.shown("/".join(parts))
 
 
 _kept: OrderedDict[int, Contents] = OrderedDict()

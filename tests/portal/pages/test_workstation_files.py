@@ -1,7 +1,10 @@
 """The home as its last copies have it: listed, downloaded, taken over, made a job; nobody's but its owner's."""
 
 import io
+import os
 import tarfile
+import tempfile
+from pathlib import Path
 
 import pytest
 import stations as scene
@@ -11,6 +14,8 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from jobs import lifecycle
+from jobs.agent import home
+from jobs.agent.config import parse
 from jobs.models import HomeCopy, StoredFile, Workload
 from portal import copies
 
@@ -105,7 +110,7 @@ def test_names_that_lead_outside_are_not_there(signed, work, copy):
             tar.addfile(info, io.BytesIO(b"x"))
     replaced(copy, out.getvalue())
     copy.refresh_from_db()
-    assert [entry.name for entry in copies.contents(copy).entries] == ["etc/passwd", "fine.txt", "b\ufffdad"]
+    assert [entry.name for entry in copies.contents(copy).entries] == ["etc/passwd", "fine.txt", r"b\xffad"]
     assert signed.get(f"/workstations/{work.public_id}/files/").status_code == 200
 
 
@@ -135,6 +140,77 @@ def test_members_and_admins_see_how_old_it_is_and_nothing_of_what_is_in_it(as_us
 def test_a_copy_of_another_workstation_is_not_found(signed, owner, copy):
     other = scene.desk(owner, lifecycle.ACTIVE)
     assert signed.get(at(other, copy)).status_code == 404
+
+
+def archive_of(work, make):
+    """A home's archive as its agent writes it, of a folder that `make` fills."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name, "work")
+        folder.mkdir()
+        make(folder)
+        raw = {"portal": "http://x", "token": "t", "secret": "s", "folder": name, "workdir": str(folder)}
+        return b"".join(home.Archive(parse(raw), lambda: None).pieces())
+
+
+def test_every_name_of_a_file_can_be_taken(signed, work, copy, owner):
+    """Hard links: the archive has the bytes once, at the first of its names."""
+
+    def make(folder):
+        (folder / "b first").write_bytes(b"bytes " * 1000)
+        (folder / "c").mkdir()
+        os.link(folder / "b first", folder / "c" / ("n" * 120))
+        os.link(folder / "b first", folder / "z last")
+
+    replaced(copy, archive_of(work, make))
+    copy.refresh_from_db()
+    entries = {entry.name: entry for entry in copies.contents(copy).entries if entry.kind == "file"}
+    assert sorted(entries) == ["b first", "c/" + "n" * 120, "z last"]
+    for entry in entries.values():
+        assert bytes_of(signed.get(at(work, copy, f"{entry.index}/"))) == b"bytes " * 1000
+    signed.post(at(work, copy, "take/"), {"pick": [entries["z last"].index], "folder": ["c"]})
+    taken = {file.name: default_storage.open(file.key).read() for file in StoredFile.objects.filter(owner=owner)}
+    assert taken == {"z last": b"bytes " * 1000, "c/" + "n" * 120: b"bytes " * 1000}
+
+
+def test_a_link_to_what_is_not_in_the_archive_stays_a_link(signed, work, copy):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        for name, target in (("one", "/etc/passwd"), ("two", "two"), ("three", "gone")):
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = tarfile.LNKTYPE, target
+            tar.addfile(info)
+    replaced(copy, out.getvalue())
+    copy.refresh_from_db()
+    assert [entry.kind for entry in copies.contents(copy).entries] == ["link"] * 3
+    assert signed.get(at(work, copy, "0/")).status_code == 404
+
+
+def test_what_could_not_be_read_is_named_and_not_offered(signed, owner, wing, monkeypatch):
+    work = scene.desk(owner, lifecycle.SUSPENDED, last=lifecycle.ACTIVE, reason="wish", project=wing)
+    scene.copy(work)
+    real = home.Archive._bytes
+
+    def failing(archive, fd, size):
+        yield from real(archive, fd, size)
+        return OSError(5, "Input/output error") if size == 700 else None
+
+    monkeypatch.setattr(home.Archive, "_bytes", failing)
+
+    def make(folder):
+        for name, size in (("a mesh", 700), ("b notes", 5)):
+            (folder / name).write_bytes(b"x" * size)
+
+    latest = scene.copy(work, ago=1, unread=1, skipped=[["a mesh", "could not be read: Input/output error"], ["x.sock", "a socket"]])
+    replaced(latest, archive_of(work, make))
+    latest.refresh_from_db()
+    assert [entry.name for entry in copies.contents(latest).entries] == ["b notes"]
+    page = signed.get(f"/workstations/{work.public_id}/files/").content.decode()
+    assert "1 could not be read, 1 skipped" in page
+    for address in ("", "files/"):
+        said = signed.get(f"/workstations/{work.public_id}/{address}").content.decode()
+        assert "The disk of its node did not give a mesh; not in this copy." in said
+        assert "incomplete" in said
+    assert "lacks nothing and is kept" in signed.get(f"/workstations/{work.public_id}/").content.decode()
 
 
 def test_a_large_home_keeps_places_only(work):
