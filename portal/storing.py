@@ -121,6 +121,17 @@ def keep(owner: Any, name: str, content: BinaryIO, size: int, mode: int = 0o644)
     return finish(upload)
 
 
+def keep_once(owner: Any, name: str, size: int, sha256: str, pieces: Iterable[bytes]) -> StoredFile:
+    """A file that lies elsewhere in storage, for this owner too; the same bytes under the same name once. Raises NoRoom."""
+    same = StoredFile.objects.filter(owner=owner, deleted__isnull=True, name=name, sha256=sha256, size=size)
+    known = same.first() if sha256 else None
+    if known is None:
+        upload = begin(owner, name, size)
+        append(upload, 0, pieces)
+        known = finish(upload)
+    return known
+
+
 def drop(upload: Upload) -> None:
     """Forget an upload that nobody will finish."""
     part_of(upload).unlink(missing_ok=True)

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import click
 from rich.markup import escape
 
-from . import config, show
+from . import config, desks, show
 from .api import Api, Refused
 from .choices import Choice
 from .follow import ended, follow, wait_for
@@ -272,6 +272,9 @@ def _budgets(rows: list[dict[str, Any]], as_json: bool) -> None:
     else:
         show.table(("budget", *MONEY), [[escape(one["name"]), *(one[key] for key in MONEY)] for one in rows])
 
+
+for command in (desks.send, desks.take):
+    headrace.add_command(command)
 
 if os.environ.get("NO_COLOR"):
     show.out.no_color = show.notes.no_color = True

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from jobs import lifecycle, sending, stored
 from jobs.models import AuditEntry, StoredFile, Workload
 from jobs.outputs import Entry, Manifest, manifest
-from portal import copies, storing, words
+from portal import copies, storing, streams, words
 from portal.forms.names import clean_path
 from portal.presenters.text import plural
 
@@ -115,13 +115,9 @@ def _taken(request: HttpRequest, job: Workload) -> list[StoredFile]:
 
 
 def _kept(user: Any, found: Manifest, entry: Entry) -> StoredFile:
-    """An output as a file of somebody; the same bytes under the same name are taken once."""
-    name = clean_path(entry.name)
-    known = stored.files_of(user).filter(name=name, sha256=entry.sha256, size=entry.size).first() if entry.sha256 else None
-    if known:
-        return known
-    with found.open(entry) as file:
-        return storing.keep(user, name, file, entry.size)
+    """An output as a file of somebody."""
+    bytes_ = streams.Stretch(lambda: found.open(entry), 0, entry.size)
+    return storing.keep_once(user, clean_path(entry.name), entry.size, entry.sha256, bytes_.pieces(0, entry.size))
 
 
 def _outputs(job: Workload) -> tuple[Manifest, list[Entry]]:

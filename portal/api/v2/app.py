@@ -7,7 +7,7 @@ from typing import Any
 from django.urls import path
 from ninja import NinjaAPI
 
-from . import absent, account, catalogue, files, jobs, outputs, running, tags, webhooks, workloads, workstations
+from . import absent, account, catalogue, files, jobs, outputs, running, station_files, tags, webhooks, workloads, workstations
 from .auth import TokenAuth
 from .browse import browse
 from .problems import handle, nowhere, plain, put_as_post
@@ -22,7 +22,7 @@ api = NinjaAPI(
     auth=TokenAuth(),
 )
 handle(api)
-for noun in (absent, account, catalogue, files, jobs, tags, outputs, running, webhooks, workloads, workstations):
+for noun in (absent, account, catalogue, files, jobs, tags, outputs, running, webhooks, workloads, workstations, station_files):
     api.add_router("", noun.router)
 
 

@@ -151,3 +151,16 @@ class StationShareIn(Schema):
 
     hours: Number = Field(8, gt=0, le=24 * 31)
     signedIn: bool = True
+
+
+class SendIn(Schema):
+    """Ids of files: one's own, or outputs of a job that one may see."""
+
+    files: list[Code] = Field(min_length=1, max_length=500)
+
+
+class TakeIn(Schema):
+    """Places in a copy, and a folder with all that is below it."""
+
+    files: list[Annotated[int, Field(ge=0, le=1 << 31)]] = Field(default_factory=list, max_length=500)
+    folder: Annotated[Text, Field(max_length=4200)] = ""

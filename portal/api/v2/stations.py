@@ -45,7 +45,7 @@ def whole(work: Workload, request: HttpRequest) -> dict[str, Any]:
         "cores": work.cores,
         "isReady": station.ready is not None,
         "unsaved": station.unsaved or None,
-        "home": _home(home) if home else None,
+        "home": home_shown(home) if home else None,
         "idle": _idle(station, now),
         "keepUntil": when(station.keep_until),
         "cannotSuspend": station.can_suspend or None,
@@ -76,9 +76,9 @@ def kind_shown(kind: WorkstationKind, offered: Sequence[Coretype]) -> dict[str, 
     }
 
 
-def _home(copy: HomeCopy) -> dict[str, Any]:
+def home_shown(copy: HomeCopy) -> dict[str, Any]:
     said = {"id": copy.pk, "why": copy.why, "size": copy.size, "files": copy.files, "sha256": copy.sha256}
-    return {**said, "dateMade": when(copy.made), "skipped": copy.skipped}
+    return {**said, "dateMade": when(copy.made), "skipped": copy.skipped, "unread": copy.unread}
 
 
 def _idle(station: Workstation, now: datetime) -> dict[str, Any] | None:

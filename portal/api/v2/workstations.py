@@ -58,7 +58,7 @@ def workstations(request: HttpRequest, paging: Query[Paging], status: str = "", 
 
 @router.get("/workstations/{station_id}/", response=answers(WorkstationOut, 404), summary="One workstation, whole")
 def workstation(request: HttpRequest, station_id: str) -> dict[str, Any]:
-    return whole(_visible(request, station_id), request)
+    return whole(visible(request, station_id), request)
 
 
 # --- what one does with it --------------------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ def workstation(request: HttpRequest, station_id: str) -> dict[str, Any]:
 def create(request: HttpRequest, payload: StationIn) -> Status:
     """With `start` false it stays a draft. With the header `Idempotency-Key` a repeat makes no second one."""
     public_id = once(request, "create workstation", lambda: _make(request, payload))
-    return Status(201, whole(_visible(request, public_id), request))
+    return Status(201, whole(visible(request, public_id), request))
 
 
 @router.post("/workstations/{station_id}/start/", response=answers(Done, 403, 404, 409), summary="Start a draft")
@@ -170,7 +170,8 @@ def _seen(request: HttpRequest) -> QuerySet[Workload]:
     return Workload.objects.visible_to(request.user).filter(kind=Workload.Kind.WORKSTATION).select_related(*RELATED)
 
 
-def _visible(request: HttpRequest, public_id: str) -> Workload:
+def visible(request: HttpRequest, public_id: str) -> Workload:
+    """Raises Http404."""
     work = _seen(request).filter(public_id=public_id).first()
     if work is None:
         raise Http404("There is no such workstation.")
@@ -178,7 +179,7 @@ def _visible(request: HttpRequest, public_id: str) -> Workload:
 
 
 def _changeable(request: HttpRequest, public_id: str) -> Workload:
-    work = _visible(request, public_id)
+    work = visible(request, public_id)
     if not work.may_change(request.user):
         raise HttpError(403, "Only its owner, a lead of its project or an admin may do that.")
     return work

@@ -22,7 +22,7 @@ class KindOut(BaseModel):
 
 
 class HomeOut(BaseModel):
-    """The last whole copy of a home: a tar. `skipped` are pairs of path and reason."""
+    """A whole copy of a home: a tar. `skipped` are pairs of path and reason, the `unread` first: what a failing disk did not give."""
 
     id: int
     why: str
@@ -31,6 +31,32 @@ class HomeOut(BaseModel):
     sha256: str
     dateMade: str
     skipped: list[list[str]]
+    unread: int
+
+
+class CopyFile(BaseModel):
+    """Something in a copy of a home. `kind` is file, folder, link (its target is `leadsTo`) or other; files alone have an address."""
+
+    index: int
+    path: str
+    kind: str
+    size: int
+    dateModified: str
+    leadsTo: str | None
+    downloadUrl: str | None
+
+
+class SentOut(BaseModel):
+    """A file on its way into a home. `status` is waiting, arrived or failed; `path` where it is, once it arrived."""
+
+    id: int
+    fileId: str
+    path: str
+    size: int
+    status: str
+    trouble: str | None
+    dateSent: str
+    dateArrived: str | None
 
 
 class WorkstationShort(BaseModel):
