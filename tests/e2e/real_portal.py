@@ -72,7 +72,7 @@ class Portal:
                 [sys.executable, "manage.py", "up", "--port", str(self.port)], cwd=ROOT, env=self.environment, stdout=file, stderr=subprocess.STDOUT,
             )  # fmt: skip
         said = len(self.output.read_text().split("Ready: ")) if self.port else 1
-        until(lambda: self._is_ready(said))
+        until(lambda: self._is_ready(said), 3 * PATIENCE)  # migrations alone are seconds of processor
         self.url = self.output.read_text().split("Ready: ")[-1].split()[0].rstrip("/")
         self.port = int(self.url.rpartition(":")[2])
 
