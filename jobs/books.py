@@ -14,8 +14,10 @@ from decimal import Decimal
 
 from django.db.models import F, Sum, Value
 
-from .models import Budget, Charge, Cluster, Hold, MoneyField, Unit, Workload, update_alike
+from . import succession
+from .models import Budget, Charge, Cluster, Hold, MoneyField, Unit, Workload, insert, update_alike
 from .models.fields import rounded
+from .models.rows import columns, made
 
 HOUR = 3600
 AHEAD = timedelta(seconds=1800)
@@ -25,8 +27,8 @@ STEP = timedelta(seconds=300)
 ZERO = Decimal(0)
 WHOSE = {"label": "name", "owner_id": "owner", "project_id": "project", "software": "job__software__software__name"}
 """What a charge keeps of its workload, for when that is deleted."""
-OF_A_CLUSTER = ("workload", "attempt", "coretype", "nodes_wanted", "cores", "price", "up", "releasing", "charged_until", "paid_until",
-                "settled", "orders")  # fmt: skip
+OF_A_CLUSTER = ("id", "workload_id", "attempt", "coretype_id", "nodes_wanted", "cores", "price", "up", "releasing", "charged_until",
+                "paid_until", "settled", "orders")  # fmt: skip
 """What its money depends on; a cluster has many more columns."""
 
 
@@ -65,17 +67,17 @@ class Books:
 
     def __init__(self, cluster_ids: Sequence[int], now: datetime) -> None:
         self.now = now
-        clusters = list(Cluster.objects.filter(pk__any_of=cluster_ids).only(*OF_A_CLUSTER).select_for_update().order_by("pk"))
+        clusters = made(Cluster.objects.filter(pk__any_of=cluster_ids).select_for_update().order_by("pk"), OF_A_CLUSTER)
         keys = {(cluster.workload_id, cluster.attempt) for cluster in clusters}
         holds = Hold.objects.filter(workload__any_of=[pk for pk, _ in keys], released__isnull=True)
-        ids = set(holds.order_by().values_list("budget_id", flat=True))
+        ends = dict(holds.order_by().values_list("budget_id", "budget__ends"))
+        ids = {*ends, *succession.heirs(ends, now, AHEAD)}
         self.budgets = {budget.pk: budget for budget in Budget.objects.filter(pk__any_of=ids).select_for_update().order_by("pk")}
         self.moved: dict[int, list[Decimal]] = defaultdict(lambda: [ZERO, ZERO])
         self.charges: list[Charge] = []
         booked = self._booked(keys)
         by_key: dict[tuple[int, int], list[Hold]] = defaultdict(list)
-        for hold in holds.all().order_by("budget_id"):
-            hold.budget = self.budgets[hold.budget_id]
+        for hold in made(holds.order_by("budget_id"), columns(Hold), budget=self.budgets):
             by_key[hold.workload_id, hold.attempt].append(hold)
         self.accounts = [
             Account(self, cluster, by_key[cluster.workload_id, cluster.attempt], booked[cluster.workload_id, cluster.attempt])
@@ -93,7 +95,8 @@ class Books:
         clusters = [account.cluster for account in changed]
         update_alike(clusters, ["charged_until", "paid_until", "settled", "orders"])
         holds = [hold for account in changed for hold in account.holds]
-        update_alike(holds, ["amount", "released"])
+        update_alike([hold for hold in holds if hold.pk], ["amount", "released"])
+        insert([hold for hold in holds if not hold.pk])
         for pk, (spent, held) in sorted(self.moved.items()):
             Budget.objects.filter(pk=pk).update(spent=F("spent") + money(spent), held=F("held") + money(held))
         self._name_charges()
@@ -135,6 +138,8 @@ class Account:
             cluster.charged_until, self.changed = cluster.up, True
         if now - cluster.charged_until >= STEP:
             self._charge(now)
+        if cluster.releasing is None:
+            self.holds += succession.new_holds(self.holds, self.books.budgets.values(), now, AHEAD)
         paid = [(hold, self._reach_ahead(hold)) for hold in self.holds]
         until = min((end for hold, end in paid if hold.budget.is_strict and end is not None), default=None)
         if until == cluster.paid_until:
@@ -160,14 +165,16 @@ class Account:
         """Book what is due until `end` and was not booked yet; what lies after the end of a strict budget is not its to pay."""
         cluster = self.cluster
         start = cluster.charged_until or cluster.up
-        seconds = seconds_between(cluster.up, end)
         for hold in self.holds:
             hourly = rate(hold.budget, cluster.price, cluster.total_cores)
             own, others = self.booked[hold.budget_id, ""], self.booked[None, beyond(hold.budget)]
-            inside = due(hourly, seconds_between(cluster.up, min(end, last_moment(hold.budget) or end)))
-            self._book(hold, due(hourly, seconds) - own - others, max(ZERO, inside - own), start, end)
+            first, last = min(hold.since or cluster.up, end), succession.handed_over(hold, self.holds)
+            before = due(hourly, seconds_between(cluster.up, first))
+            whole = due(hourly, seconds_between(cluster.up, min(end, last or end))) - before
+            inside = due(hourly, seconds_between(cluster.up, min(end, self._last(hold) or end))) - before
+            self._book(hold, whole - own - others, max(ZERO, inside - own), max(start, first), min(end, last or end))
         if not self.holds:
-            total = due(cluster.price * cluster.total_cores, seconds)
+            total = due(cluster.price * cluster.total_cores, seconds_between(cluster.up, end))
             self._write(None, total - self.booked[None, ""], start, end)
         cluster.charged_until, self.changed = end, True
 
@@ -207,7 +214,7 @@ class Account:
         )
 
     def _reach_ahead(self, hold: Hold) -> datetime | None:
-        """Extend the hold if it reaches less than AHEAD; until when it pays, or None if it costs nothing."""
+        """Extend the hold if it reaches less than AHEAD; until when it pays, or None if it costs nothing or others pay on then."""
         hourly = rate(hold.budget, self.cluster.price, self.cluster.total_cores)
         if hourly <= 0:
             return None
@@ -220,16 +227,23 @@ class Account:
             hold.amount += amount
             self.changed = self.changed or amount > 0
             until = self._until(hold, hourly)
-        return until
+        others = succession.handed_over(hold, self.holds)
+        return None if others is not None and self._until_its_end(hold, hourly) <= 0 else until
 
     def _until(self, hold: Hold, hourly: Decimal) -> datetime:
-        paid = self._paid() + timedelta(seconds=int(hold.amount * HOUR / hourly))
-        return min(paid, last_moment(hold.budget) or paid)
+        paid = self._paid(hold) + timedelta(seconds=int(hold.amount * HOUR / hourly))
+        return min(paid, self._last(hold) or paid)
 
     def _until_its_end(self, hold: Hold, hourly: Decimal) -> Decimal:
         """What this hold may still grow by before it reaches past the end of its budget."""
-        last = last_moment(hold.budget)
-        return due(hourly, HOUR) if last is None else due(hourly, seconds_between(self._paid(), last)) - hold.amount
+        last = self._last(hold)
+        return due(hourly, HOUR) if last is None else due(hourly, seconds_between(self._paid(hold), last)) - hold.amount
 
-    def _paid(self) -> datetime:
-        return self.cluster.charged_until or self.cluster.up
+    def _last(self, hold: Hold) -> datetime | None:
+        """Up to when its budget pays for this cluster."""
+        ends = (last_moment(hold.budget), succession.handed_over(hold, self.holds))
+        return min((end for end in ends if end is not None), default=None)
+
+    def _paid(self, hold: Hold) -> datetime:
+        paid = self.cluster.charged_until or self.cluster.up
+        return max(paid, hold.since or paid)

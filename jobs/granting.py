@@ -19,6 +19,7 @@ from .models import Budget, BudgetNotice, BudgetPeriod, Charge, Event, Hold, Wor
 from .models.fields import LARGEST, rounded
 from .paying import moment_of
 from .periods import period_at
+from .succession import heirs_of
 
 FULL = 100
 """Percent; a soft budget that is past it is told to the jobs that run on it."""
@@ -168,7 +169,9 @@ def _tell(budget: Budget, key: str, percent: int, now: datetime) -> BudgetNotice
 
 def _said_to_running(budget: Budget, percent: int) -> str:
     if percent == END:
-        strict, soft = "what still runs on it is stopped before, in time to be saved", "this goes on then, nothing new starts on it"
+        after = " and ".join(heir.name for heir in heirs_of(budget))
+        strict = f"{after} pays on for what still runs" if after else "what still runs on it is stopped before, in time to be saved"
+        soft = "this goes on then, nothing new starts on it"
         then = strict if budget.is_strict else soft
         return f"Budget {budget.name} ends {moment_of(budget, budget.ends)}: {then}."
     used_up = percent == FULL and not budget.is_strict

@@ -148,6 +148,7 @@ class Hold(models.Model):
     attempt = models.PositiveIntegerField()
     amount = MoneyField()
     made = models.DateTimeField()
+    since = models.DateTimeField(null=True, help_text="Pays from here on, in place of a budget that ends then; empty: from the start")
     released = models.DateTimeField(null=True)
 
     class Meta:
