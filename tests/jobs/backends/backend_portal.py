@@ -6,6 +6,8 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
+from backend_clouds import eventually
+
 
 class Portal:
     """`heard` are the reports as (node, report, body); `log` is the command's output. Release makes it answer 410."""
@@ -95,3 +97,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *arguments):
         pass
+
+
+def ended(portal):
+    return eventually(lambda: portal.said("exit"), 60)[0]
+
+
+def says(portal, text):
+    return eventually(lambda: text in bytes(portal.log), 60)

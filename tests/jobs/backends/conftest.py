@@ -7,13 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from jobs.agent import build
 from jobs.backends.base import Spec
 from jobs.backends.local import Local
+from jobs.backends.slurm import Slurm
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 import backend_clouds as clouds  # noqa: E402
 import slurm_daemons  # noqa: E402
+from backend_portal import Portal  # noqa: E402
+from slurm_programs import Programs  # noqa: E402
 
 
 @pytest.fixture
@@ -79,3 +83,48 @@ def cloud(request, place):
     yield cloud
     for token in cloud.backend().tokens():
         clouds.destroy(cloud.backend(), token)
+
+
+# --- Slurm, real and played --------------------------------------------------------------------------------------------
+@pytest.fixture
+def zipapp(place):
+    """The real agent."""
+    return str(build(place / "agent.pyz"))
+
+
+@pytest.fixture
+def backend(slurm, place):
+    """On the daemons; nothing may be left of any cluster."""
+    made = clouds.OnSlurm(place).backend()
+    yield made
+    for token in made.tokens():
+        clouds.destroy(made, token)
+
+
+@pytest.fixture
+def portal():
+    """Makes portals that real agents report to."""
+    made = []
+
+    def make(command, nodes=1):
+        made.append(Portal(command, nodes))
+        return made[-1]
+
+    yield make
+    for portal in made:
+        portal.close()
+
+
+@pytest.fixture
+def programs(tmp_path):
+    """Programs of ours in the place of Slurm's."""
+    return Programs(tmp_path, sys.executable)
+
+
+@pytest.fixture
+def played(programs, tmp_path):
+    """Makes backends that call them."""
+    def make(**options):
+        return Slurm("slurm", notes=tmp_path / "notes", path=str(programs.folder), **options)
+
+    return make

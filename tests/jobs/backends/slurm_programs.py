@@ -37,6 +37,7 @@ else:
     sys.stdout.write(told.get("says", ""))
 sys.exit(told.get("code", 0))
 """
+TOKEN = "hrtest-job-aBcDeF-1"
 NAMES = ("sbatch", "squeue", "sacct", "scancel", "sinfo", "scontrol")
 
 
@@ -87,3 +88,7 @@ class Programs:
         path = self.folder / "calls"
         lines = path.read_text().splitlines() if path.exists() else []
         return [words[1:] for words in map(json.loads, lines) if words[0] == name]
+
+
+def look(slurm, token=TOKEN):
+    return slurm.describe([token])[token]

@@ -1,22 +1,16 @@
 """Real agents on real Slurm daemons: commands run and are stopped, on one node and several, and nothing is left."""
 
-import json
 import os
-import re
 import subprocess
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from backend_clouds import OnSlurm, carrying, destroy, eventually
-from backend_portal import Portal
+from backend_portal import Portal, ended, says
 from slurm_daemons import PATH
 
-from jobs.agent import build
 from jobs.backends.base import State, reason_of
 from jobs.backends.slurm_script import script
 
@@ -35,42 +29,8 @@ mpi.MPI_Finalize()
 '''
 
 
-@pytest.fixture
-def zipapp(place):
-    return str(build(place / "agent.pyz"))
-
-
-@pytest.fixture
-def backend(slurm, place):
-    made = OnSlurm(place).backend()
-    yield made
-    for token in made.tokens():
-        destroy(made, token)
-
-
-@pytest.fixture
-def portal():
-    made = []
-
-    def make(command, nodes=1):
-        made.append(Portal(command, nodes))
-        return made[-1]
-
-    yield make
-    for portal in made:
-        portal.close()
-
-
 def state(backend, token):
     return backend.describe([token])[token].state
-
-
-def ended(portal):
-    return eventually(lambda: portal.said("exit"), 60)[0]
-
-
-def says(portal, text):
-    return eventually(lambda: text in bytes(portal.log), 60)
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -233,143 +193,3 @@ def test_what_ignores_every_signal_is_gone_when_slurm_says_so(backend, portal, s
     assert says(there, b"ready\n")
     assert destroy(backend, token)
     assert eventually(lambda: carrying(token) == [])
-
-
-# --- a job that only tries ----------------------------------------------------------------------------------------------
-
-
-class Ours(BaseHTTPRequestHandler):
-    """Answers a report without a secret as the portal does."""
-
-    answer = (401, {"message": "unknown cluster or wrong secret"})
-
-    def do_POST(self):
-        self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        data = json.dumps(self.answer[1]).encode()
-        self.send_response(self.answer[0])
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *arguments):
-        pass
-
-
-class Another(Ours):
-    answer = (200, {"hello": "world"})
-
-
-@pytest.fixture
-def serve():
-    made = []
-
-    def start(handler):
-        made.append(ThreadingHTTPServer(("127.0.0.1", 0), handler))
-        threading.Thread(target=made[-1].serve_forever, args=(0.02,), daemon=True).start()
-        return f"http://127.0.0.1:{made[-1].server_address[1]}"
-
-    yield start
-    for server in made:
-        server.shutdown()
-        server.server_close()
-
-
-def tried(backend, token, spec):
-    backend.trial(token, spec)
-    found = eventually(lambda: (told := backend.tried(token)).good is not None and told, 60)
-    assert destroy(backend, token)
-    return found
-
-
-def test_a_trial_finds_all_well_and_leaves_nothing(slurm, backend, serve, spec, token, place):
-    found = tried(backend, token, spec(portal=serve(Ours), nodes=3, secret="", agent=""))
-    assert (found.good, found.stage) == (True, "over"), found.why
-    assert carrying(token) == [] and [path for path in (place / "jobs").rglob("*") if path.is_file()] == []
-
-
-def test_a_trial_tells_what_is_wrong_on_the_node(slurm, place, serve, spec, token):
-    good = serve(Ours)
-    (place / "file").write_text("")
-    old = place / "old-python"
-    old.write_text(f"#!{sys.executable}\nimport sys\nsys.version_info = (3, 5)\nexec(sys.argv[-1])\n")
-    old.chmod(0o755)
-    wrong = [
-        ({}, {"portal": "http://127.0.0.1:9"}, "can't reach the portal"),
-        ({}, {"portal": "http://no-such-host.invalid"}, "host name"),
-        ({}, {"portal": serve(Another)}, "Something else than this portal"),
-        ({}, {"portal": good.replace("http", "https")}, "does not trust|can't reach"),
-        ({"folder": str(place / "file" / "jobs")}, {}, "can't be written on the node"),
-        ({"python": "/no/python3"}, {}, "option python"),
-        ({"python": str(old)}, {}, "too old"),
-    ]
-    for number, (options, changes, words) in enumerate(wrong):
-        found = tried(OnSlurm(place).backend(**options), f"{token}{number}", spec(**{"portal": good, "secret": "", "agent": "", **changes}))
-        assert found.good is False and re.search(words, found.why), (words, found)
-
-
-def test_a_trial_that_waits_says_why(backend, serve, spec, token):
-    backend.create(f"{token}1", spec(nodes=3, cores=2))
-    backend.trial(f"{token}2", spec(portal=serve(Ours), cores=4, secret="", agent=""))
-    assert eventually(lambda: backend.tried(f"{token}2").why.startswith("Waits for a node in partition main"))
-    assert backend.tried(f"{token}2").stage == "waits"
-    assert destroy(backend, f"{token}1")
-    assert eventually(lambda: backend.tried(f"{token}2").good, 60)
-
-
-def test_what_a_real_cluster_tells_of_itself(slurm, backend):
-    found = backend.survey()
-    assert found["troubles"] == [] and re.search(r"2\d\.\d\d", found["version"])
-    assert (found["cluster"], found["accounting"]) == ("test", False)
-    assert {(kind["partition"], kind["cores"]) for kind in found["kinds"]} == {("main", 4), ("main", 2)}
-    slurm.end("munged")
-    try:
-        assert "munge does not answer" in backend.survey()["troubles"][0]
-    finally:
-        slurm.start_munge()
-
-
-# --- what others do to a job, told as what it was -----------------------------------------------------------------------
-
-
-def gone_why(backend, there, token):
-    there.release()
-    assert destroy(backend, token)
-    return backend.why_over(token)
-
-
-def test_who_ended_it_is_known_although_the_command_exits_with_0_at_once(slurm, backend, portal, spec, zipapp, token):
-    there = portal("trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done")
-    backend.create(token, spec(portal=there.address, agent=zipapp))
-    assert says(there, b"ready\n")
-    slurm.ask("scancel", f"--name={token}")
-    assert ended(there)["code"] == 0
-    assert reason_of(gone_why(backend, there, token).why) == "cancelled-outside"
-
-
-def test_an_end_of_its_own_is_nobody_elses(backend, portal, spec, zipapp, token):
-    there = portal("true")
-    backend.create(token, spec(portal=there.address, agent=zipapp))
-    assert ended(there)["code"] == 0
-    assert gone_why(backend, there, token) is None
-
-
-def test_slurms_own_time_limit_is_a_walltime(slurm, place, portal, spec, zipapp, token):
-    backend = OnSlurm(place).backend(margin=0)
-    there = portal("trap 'echo saving; exit 0' TERM; echo ready; while :; do sleep 0.05; done")
-    backend.create(token, spec(portal=there.address, agent=zipapp, walltime=60))
-    assert says(there, b"ready\n")
-    assert eventually(lambda: there.said("exit"), 150)
-    told = gone_why(backend, there, token)
-    assert reason_of(told.why) == "walltime", told
-
-
-def test_more_time_is_given_by_an_operator(slurm, place, spec, token):
-    backend = OnSlurm(place).backend(operator=True, margin=60)
-    backend.create(token, spec(walltime=600))
-    assert eventually(lambda: state(backend, token) is State.UP)
-    backend.extend(token, datetime.now(UTC) + timedelta(seconds=7200))
-    limit = slurm.ask("squeue", "-h", f"--name={token}", "-O", "TimeLimit").strip()
-    assert limit in ("2:01:00", "2:02:00")
-    backend.extend(token, datetime.now(UTC) + timedelta(seconds=60))
-    assert slurm.ask("squeue", "-h", f"--name={token}", "-O", "TimeLimit").strip() == limit
-    assert destroy(backend, token)
