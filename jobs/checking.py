@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any
 
+from django.conf import settings
 from django.core.files.storage import default_storage
 from django.db.models import Q, prefetch_related_objects
 from django.utils import timezone
@@ -27,6 +28,8 @@ log = logging.getLogger(__name__)
 
 TAKEN = 60
 """Seconds after which a check that was taken and not finished is free again."""
+AT_ONCE = getattr(settings, "HEADRACE_CHECKS_AT_ONCE", 50)
+"""Checks that are done before their findings are told; what needs none goes on with them."""
 
 
 def ahead(now: datetime, limit: int = 20) -> int:
@@ -38,15 +41,15 @@ def ahead(now: datetime, limit: int = 20) -> int:
     return done
 
 
-def perform(jobs: Sequence[Job], now: datetime) -> int:
-    """See to it that each job has its check and that every check that nobody else does is done; how many were done."""
+def perform(jobs: Sequence[Job], now: datetime, most: int = AT_ONCE) -> int:
+    """See to it that each job has its check, and do those that are not done and that nobody else does; how many were done."""
     prefetch_related_objects([job.workload for job in jobs], "choices__coretype")
     uses, shapes = inputs_of(jobs), {job.pk: shapes_of(job) for job in jobs}
     known = detecting.found(chain(*shapes.values()))
     _give_checks(jobs, shapes, uses, known)
     todo: dict[int, Job] = {}
     for job in jobs:
-        if job.checked.done is None and job.checked_id not in todo and _take(job.checked_id, now):
+        if len(todo) < most and job.checked.done is None and job.checked_id not in todo and _take(job.checked_id, now):
             todo[job.checked_id] = job
     found = _found([shapes[job.pk] for job in todo.values()], uses, known)
     for job, some in zip(todo.values(), found, strict=True):

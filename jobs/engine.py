@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
@@ -21,6 +21,7 @@ from django.utils import timezone
 from . import backends, checking, homes, idleness, ledger, lifecycle, logs
 from .acting import LEASE, perform
 from .models import Change, Cluster, HomeCopy, Node, Outage, Workload, advance
+from .models.rows import columns, made
 from .related import attach
 from .signals import announce
 from .stages import active, queued, running, starting, stopping, suspended, suspending, validating
@@ -35,6 +36,7 @@ BATCH = 50 if settings.SQLITE else 200
 """Rows a turn; on SQLite every writer waits while a batch is written down."""
 SELDOM = ("gate", "gate_text", "gate_more", "gate_since", "gate_else", "made", "submit_key", "archived", "flagged", "latest_start")
 """Columns that stages seldom look at: fetched for the one that needs them."""
+OFTEN, OF_A_CLUSTER = columns(Workload, *SELDOM), columns(Cluster)
 ROUNDS = 50
 
 Decide = Callable[[Facts, datetime], Step]
@@ -48,7 +50,6 @@ STAGES: dict[str, Decide] = {
     lifecycle.SUSPENDED: suspended.decide,
     lifecycle.STOPPING: stopping.decide,
 }
-BATCHES = {lifecycle.VALIDATING: getattr(settings, "HEADRACE_CHECKS_AT_ONCE", 50)}
 
 
 def turn(queue: str, now: datetime | None = None) -> int:
@@ -66,7 +67,7 @@ def turn(queue: str, now: datetime | None = None) -> int:
 
 def _turn(code: str, given: datetime | None) -> int:
     now, lease = given or timezone.now(), secrets.token_hex(16)
-    rows = claim(code, now, lease, BATCHES.get(code, BATCH))
+    rows = claim(code, now, lease)
     if not rows:
         return 0
     facts = load(rows, now)
@@ -94,10 +95,10 @@ def claim(code: str, now: datetime, lease: str, limit: int = BATCH) -> list[Work
     free = Workload.objects.filter(status=code, due__lte=now).filter(Q(lease="") | Q(leased_until__lte=now))
     until = now + timedelta(seconds=LEASE)
     with transaction.atomic():
-        due = free.order_by("pk").defer(*SELDOM)
+        due = free.order_by("pk")
         if connection.features.has_select_for_update_skip_locked:
             due = due.select_for_update(skip_locked=True)
-        rows = list(due[:limit])
+        rows = made(due[:limit], OFTEN)
         if rows:
             Workload.objects.filter(pk__any_of=[work.pk for work in rows]).update(lease=lease, leased_until=until, due=until)
     for work in rows:
@@ -112,23 +113,21 @@ def load(rows: Sequence[Workload], now: datetime) -> list[Facts]:
     attempts = {work.pk: work.attempt for work in rows}
     clusters = {
         cluster.workload_id: cluster
-        for cluster in Cluster.objects.filter(workload__any_of=attempts)
+        for cluster in made(Cluster.objects.filter(workload__any_of=attempts), OF_A_CLUSTER)
         if cluster.attempt == attempts[cluster.workload_id]
     }
-    nodes: dict[int, list[Node]] = defaultdict(list)
-    for node in Node.objects.filter(cluster__any_of=[cluster.pk for cluster in clusters.values()]).order_by("index"):
-        nodes[node.cluster_id].append(node)
+    nodes = Counter(Node.objects.filter(cluster__any_of=[one.pk for one in clusters.values()]).order_by().values_list("cluster", flat=True))
     since = Outage.objects.order_by("-end").values_list("end", flat=True).first()
     kept = homes.latest([work.pk for work in rows if work.kind == "workstation"])
     return [_facts(work, clusters.get(work.pk), nodes, since, kept.get(work.pk)) for work in rows]
 
 
-def _facts(work: Workload, cluster: Cluster | None, nodes: dict[int, list[Node]], since: datetime | None, home: HomeCopy | None) -> Facts:
+def _facts(work: Workload, cluster: Cluster | None, nodes: Mapping[int, int], since: datetime | None, home: HomeCopy | None) -> Facts:
     if cluster is None:
         return Facts(work, None, watched_since=since, home=home)
     backend, heard = backends.get(cluster.backend), _heard(work, cluster)
     seen = idleness.seen_of(work.workstation, cluster, heard, since) if work.status == lifecycle.ACTIVE else None
-    return Facts(work, cluster, tuple(nodes[cluster.pk]), heard, since, backend.silent_limit, backend.create_timeout, home, seen)
+    return Facts(work, cluster, nodes[cluster.pk], heard, since, backend.silent_limit, backend.create_timeout, home, seen)
 
 
 def _heard(work: Workload, cluster: Cluster) -> datetime | None:

@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from django.conf import settings
@@ -41,7 +42,7 @@ class Stream:
 
 def attempt_dir(public_id: str, attempt: int) -> Path:
     """The folder of an attempt's logs; ValueError for what is no public id."""
-    return _workload_dir(public_id) / str(int(attempt))
+    return _attempt_dir(str(settings.LOGS_DIR), public_id, int(attempt))
 
 
 def write(directory: Path, stream: str, generation: int, offset: int, data: bytes) -> int:
@@ -126,6 +127,12 @@ def delete(public_id: str) -> None:
     """Deletes all logs of a workload; nothing there is fine too."""
     with suppress(FileNotFoundError):
         shutil.rmtree(_workload_dir(public_id))
+
+
+@lru_cache(maxsize=4096)
+def _attempt_dir(logs: str, public_id: str, attempt: int) -> Path:
+    """Kept, since every turn asks for those of a batch, and a path is slow to make."""
+    return _workload_dir(public_id) / str(attempt)
 
 
 def _workload_dir(public_id: str) -> Path:

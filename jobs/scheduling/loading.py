@@ -13,10 +13,10 @@ from .. import capacity, lifecycle
 from ..capacity import Pool
 from ..lifecycle import Wish
 from ..models import Choice, Cluster, Coretype, Workload
+from ..models.rows import columns, made
 from .deciding import take
 from .fair import in_turn
 from .line import Line, Living
-from .rows import columns, made
 
 INTERRUPTED = (lifecycle.STARTING, lifecycle.RUNNING)
 """Where economy work may be interrupted; one that is being validated is past in a moment."""
@@ -34,7 +34,7 @@ def waiting_line(limit: int = 10_000) -> list[Workload]:
     """The queue, in order. Who has choices of hardware asks for the first of them."""
     waiting = Workload.objects.filter(status=lifecycle.QUEUED).order_by("-priority", "economy", "submitted", "pk")
     kinds = Coretype.objects.in_bulk()  # one object a coretype, not one a row
-    rows = made(waiting[:limit], OFTEN, "coretype", kinds)
+    rows = made(waiting[:limit], OFTEN, coretype=kinds)
     if not rows:
         return rows
     _attach_choices(rows, kinds)
@@ -59,7 +59,7 @@ def note_tried(queue: Iterable[Workload], now: datetime) -> None:
 
 def _attach_choices(rows: Sequence[Workload], kinds: dict[int, Coretype]) -> None:
     known: dict[int, list[Choice]] = defaultdict(list)
-    for choice in made(Choice.objects.filter(workload__status=lifecycle.QUEUED).order_by("place"), OF_A_CHOICE, "coretype", kinds):
+    for choice in made(Choice.objects.filter(workload__status=lifecycle.QUEUED).order_by("place"), OF_A_CHOICE, coretype=kinds):
         known[choice.workload_id].append(choice)
     for work in rows if known else ():
         if work.pk in known:

@@ -14,7 +14,7 @@ from typing import Any
 from .. import lifecycle
 from ..idleness import Seen
 from ..lifecycle import Wish
-from ..models import Cluster, HomeCopy, Node, Workload
+from ..models import Cluster, HomeCopy, Workload
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Facts:
 
     work: Workload
     cluster: Cluster | None
-    nodes: tuple[Node, ...] = ()
+    nodes_up: int = 0
     heard: datetime | None = None
     """Last sign of life of the node heard least recently."""
     watched_since: datetime | None = None

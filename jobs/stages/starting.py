@@ -80,13 +80,13 @@ def _so_far(facts: Facts) -> str:
     cluster = facts.cluster
     if cluster is None or cluster.created is None:
         return (cluster.trouble if cluster else "") or "The backend did not answer."
-    return f"{len(facts.nodes)} of {cluster.nodes_wanted} nodes up. {cluster.trouble}".strip()
+    return f"{facts.nodes_up} of {cluster.nodes_wanted} nodes up. {cluster.trouble}".strip()
 
 
 def _what_is_there(facts: Facts) -> str:
     cluster = facts.cluster
     wanted = cluster.nodes_wanted if cluster else 0
-    nodes = f"{len(facts.nodes)} of {wanted} {'node' if wanted == 1 else 'nodes'} up"
+    nodes = f"{facts.nodes_up} of {wanted} {'node' if wanted == 1 else 'nodes'} up"
     if facts.work.kind == "workstation":
         return f"{nodes}, its home with {_files(facts.home.files)} is back" if facts.home else f"{nodes}, an empty home"
     return f"{nodes}, {_files(cluster.staging.get('files', 0) if cluster else 0)} staged"

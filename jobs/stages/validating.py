@@ -53,8 +53,8 @@ def _home_judged(facts: Facts, answer: object) -> Step:
 
 
 def perform(batch: Sequence[Facts], now: datetime) -> list[Step]:
-    """Do the checks that no other worker is at; the end of a check is announced."""
+    """Do the checks that no other worker is at; the end of a check is announced. Too many for once are gone on with at once."""
     jobs = [facts.work.job for facts in batch]
-    checking.perform(jobs, now)
-    done = Check.objects.filter(pk__in={job.checked_id for job in jobs}, done__isnull=False).in_bulk()
-    return [_judge(one, done[one.work.job.checked_id]) if one.work.job.checked_id in done else wait(one) for one in batch]
+    again = 0 if checking.perform(jobs, now) == checking.AT_ONCE else None
+    done = Check.objects.filter(pk__any_of={job.checked_id for job in jobs}, done__isnull=False).in_bulk()
+    return [_judge(one, done[one.work.job.checked_id]) if one.work.job.checked_id in done else wait(one, again) for one in batch]

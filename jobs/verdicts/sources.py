@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from .base import Files
 from .text import head, tail, words
@@ -40,6 +41,12 @@ class Part:
 
 def parts(command: str) -> list[Part]:
     """The simple commands of a launch command in order; empty where the shell itself would not understand it."""
+    return list(_parts(command))
+
+
+@lru_cache(maxsize=32)
+def _parts(command: str) -> tuple[Part, ...]:
+    """Kept for a moment: every solver's module asks for those of the same command."""
     found: list[Part] = []
     folder = ""
     for line in command.replace("\\\n", " ").splitlines():
@@ -48,7 +55,7 @@ def parts(command: str) -> list[Part]:
             if part.words[:1] == ("cd",) and len(part.words) > 1:
                 folder = posixpath.normpath(posixpath.join(folder, part.words[1]))
             found.append(part)
-    return _with_tees(found)
+    return tuple(_with_tees(found))
 
 
 def expanded(folder: Files, command: str) -> str:
