@@ -53,7 +53,8 @@ ENDINGS: Mapping[str, Reason] = {
             Outcome.FAILED,
             "The budget could not pay for more time.",
             None,
-            "Ask the budget's owner, then clone the job; what was written so far is among its files.",
+            "Every budget that applies must be able to pay, so no other one steps in for it. Ask its owner, then clone the job; what was "
+            "written so far is among its files.",
         ),
         Reason(
             "cancelled-outside",
