@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import hashlib
+import http.client
+import json
 import os
 import socket
 import subprocess
@@ -130,3 +132,33 @@ def wait_for(condition, seconds=20):
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.02)
     return found
+
+
+# what a test says to it
+
+
+def ask(port, method, path, body=None, headers=None):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.request(method, path, body, headers or {})
+    answer = connection.getresponse()
+    data = answer.read()
+    connection.close()
+    return answer, data
+
+
+def told(port, path="/memory"):
+    return json.loads(ask(port, "GET", path)[1])
+
+
+def push(client, data):
+    try:
+        return client.send(data)
+    except BlockingIOError:
+        return 0
+
+
+def handshake(path):
+    return (
+        f"GET {path} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+    ).encode()

@@ -7,6 +7,9 @@ from contextlib import asynccontextmanager
 from channels.testing import WebsocketCommunicator
 from django.test import Client
 
+from jobs import logs
+from portal import live
+
 ROOM = 10  # seconds that anything may take before a test fails
 
 
@@ -87,3 +90,15 @@ async def until(condition, seconds=ROOM):
     async with asyncio.timeout(seconds):
         while not condition():
             await asyncio.sleep(0.005)
+
+
+def write(work, folder, data, stream="stdout", generation=0):
+    """Append to a log as an agent's report does, and tell its viewers."""
+    at = logs.size(folder, stream, generation=generation)
+    for start in range(0, len(data), 1 << 20):
+        logs.write(folder, stream, generation, at + start, data[start : start + (1 << 20)])
+    live.hub.publish(f"log:{work.public_id}", {"stream": stream, "size": at + len(data)})
+
+
+async def follow(viewer, at=0):
+    await viewer.send_json_to({"type": "follow", "from": at})
