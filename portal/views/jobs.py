@@ -17,10 +17,10 @@ from jobs import lifecycle
 from jobs.models import Project, Software, SoftwareVersion, Workload
 from jobs.models.roles import sees_all
 from jobs.models.workload import WorkloadQuerySet
-from portal import fragments
-from portal.presenters import course, files, health, output, rows, settings
+from portal.presenters import course, files, output, rows, settings
 from portal.presenters.facts import Facts
 
+from . import tabs
 from .access import job_seen
 from .counting import counted
 from .paging import page_of
@@ -108,20 +108,14 @@ def job_files(request: HttpRequest, public_id: str) -> HttpResponse:
 @login_required
 @require_safe
 def job_health(request: HttpRequest, public_id: str) -> HttpResponse:
-    more = {"charts": lambda facts: health.CHARTS, "live_url": lambda facts: "" if facts.is_over else f"/live/jobs/{public_id}/health/"}
-    return _tab(request, public_id, "health", **more, health_url=lambda facts: reverse("job-health-data", args=[public_id]))
+    data, live = reverse("job-health-data", args=[public_id]), f"/live/jobs/{public_id}/health/"
+    return _tab(request, public_id, "health", **tabs.charts(data, live, lambda facts: facts.is_over))
 
 
 @login_required
 @require_safe
 def health_data(request: HttpRequest, public_id: str) -> HttpResponse:
-    """The series of the charts so far; what comes later comes over the socket."""
-    facts = Facts(job_seen(request, public_id))
-    try:
-        since = float(request.GET.get("since", "0"))
-    except ValueError:
-        since = 0.0
-    return JsonResponse({"nodes": health.series(facts, since), "now": facts.now.timestamp()})
+    return tabs.series(request, Facts(job_seen(request, public_id)))
 
 
 @login_required
@@ -146,11 +140,7 @@ def job_settings(request: HttpRequest, public_id: str) -> HttpResponse:
 
 # --- private ----------------------------------------------------------------------------------------------------------
 def _tab(request: HttpRequest, public_id: str, page: str, **more: Any) -> HttpResponse:
-    """One page of a job: its fragments, and what else the page shows."""
-    facts = Facts(job_seen(request, public_id))
-    context = fragments.context_of(facts, request.user, page)
-    context |= {name: show(facts) for name, show in more.items()}
-    return render(request, f"jobs/{TEMPLATES.get(page, page)}.html", context)
+    return tabs.shown(request, Facts(job_seen(request, public_id)), page, f"jobs/{TEMPLATES.get(page, page)}.html", more)
 
 
 def _filtered(seen: WorkloadQuerySet, asked: Asked, user: Any) -> WorkloadQuerySet:

@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.views.decorators.http import require_safe
 
 from jobs import lifecycle
 from jobs.models import Workload, WorkstationKind
-from portal import fragments
-from portal.presenters import health
 from portal.presenters.workstations import asking, rows
 from portal.presenters.workstations.facts import WorkstationFacts
 from portal.relay import apps
 
+from . import tabs
 from .access import workstation_owned, workstation_seen
 from .paging import page_of, searched
 
@@ -52,17 +51,14 @@ def status(request: HttpRequest, public_id: str) -> HttpResponse:
 @login_required
 @require_safe
 def health_page(request: HttpRequest, public_id: str) -> HttpResponse:
-    live = lambda facts: "" if not facts.ready else f"/live/workstations/{public_id}/health/"  # noqa: E731
-    data = lambda facts: reverse("workstation-health-data", args=[public_id])  # noqa: E731
-    return tab(request, public_id, "health", charts=lambda facts: health.CHARTS, live_url=live, health_url=data)
+    data, live = reverse("workstation-health-data", args=[public_id]), f"/live/workstations/{public_id}/health/"
+    return tab(request, public_id, "health", **tabs.charts(data, live, lambda facts: not facts.ready))
 
 
 @login_required
 @require_safe
 def health_data(request: HttpRequest, public_id: str) -> HttpResponse:
-    """The series of the charts so far; what comes later comes over the socket."""
-    facts = WorkstationFacts(workstation_seen(request, public_id))
-    return JsonResponse({"nodes": health.series(facts), "now": facts.now.timestamp()})
+    return tabs.series(request, WorkstationFacts(workstation_seen(request, public_id)))
 
 
 @login_required
@@ -94,11 +90,8 @@ def open_app(request: HttpRequest, public_id: str) -> HttpResponse:
 
 
 def tab(request: HttpRequest, public_id: str, page: str, **more: Any) -> HttpResponse:
-    """One page of a workstation: its fragments, and what else the page shows."""
-    facts = WorkstationFacts(workstation_seen(request, public_id))
-    context = fragments.context_of(facts, request.user, page)
-    context |= {name: show(facts) for name, show in more.items()}
-    return render(request, f"workstations/{page}.html", context)
+    """One page of a workstation."""
+    return tabs.shown(request, WorkstationFacts(workstation_seen(request, public_id)), page, f"workstations/{page}.html", more)
 
 
 # --- private ----------------------------------------------------------------------------------------------------------
