@@ -20,7 +20,7 @@ from portal import removal
 
 from . import kept, making, statuses
 from .auth import address_of
-from .found import changeable, glimpsed, in_short, listed, visible
+from .found import changeable, gather, glimpsed, in_short, listed, visible
 from .moments import when
 from .once import once
 from .paging import Paging, page
@@ -43,9 +43,9 @@ def jobs(
     job_status: str = "",
     search: str = "",
     tag: str = "",
-) -> dict[str, Any]:
+) -> HttpResponse:
     """`job_status` is one of the words of `statuses`, as COMPLETED or Waiting for Queue; `search` looks into names."""
-    rows = listed(request).prefetch_related("job__tags").filter(archived=False)
+    rows = listed(request).filter(archived=False)
     if state:
         rows = rows.filter(status__in=lifecycle.REST_CODES) if state == "completed" else rows.exclude(status__in=lifecycle.REST_CODES)
     if job_status:
@@ -54,7 +54,8 @@ def jobs(
         rows = rows.filter(name__icontains=search)
     if tag:
         rows = rows.filter(job__tags__normalized=tag.strip().casefold())
-    return page(request, paging, rows, short)
+    found = page(request, paging, rows, short, gather)
+    return kept.sent(Page[JobShort].model_validate(found).model_dump_json().encode())  # at once, not by way of dicts
 
 
 def _of_status(rows: QuerySet[Workload], word: str) -> QuerySet[Workload]:

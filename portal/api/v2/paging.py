@@ -27,8 +27,10 @@ class Paging(Schema):
         return min(self.page_size, LARGEST)
 
 
-def page(request: HttpRequest, asked: Paging, rows: QuerySet[Any], show: Callable[[Any], Any]) -> dict[str, Any]:
-    """A page of rows, newest first."""
+def page(
+    request: HttpRequest, asked: Paging, rows: QuerySet[Any], show: Callable[[Any], Any], gather: Callable[[list[Any]], None] | None = None
+) -> dict[str, Any]:
+    """A page of rows, newest first; `gather` fetches what is shown beside them, for all at once."""
     ordered = rows.order_by("-pk")
     if asked.before:
         found = list(rows.filter(pk__gt=asked.before).order_by("pk")[: asked.size + 1])
@@ -39,6 +41,8 @@ def page(request: HttpRequest, asked: Paging, rows: QuerySet[Any], show: Callabl
         found = list(ordered[: asked.size + 1])
         earlier, later = bool(asked.after or asked.page > 1), len(found) > asked.size
         found = found[: asked.size]
+    if gather:
+        gather(found)
     return {
         "count": count_of(rows) if earlier or later else len(found),
         "next": _address(request, after=found[-1].pk) if later and found else None,

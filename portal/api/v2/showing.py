@@ -11,6 +11,7 @@ from jobs import ledger
 from jobs.models import Choice, Workload
 
 from . import statuses
+from .found import tags_of
 from .moments import when
 
 
@@ -27,7 +28,7 @@ def short(work: Workload) -> dict[str, Any]:
         "isVisible": not work.archived,
         "jobStatus": {"content": statuses.newest(work)},
         "clusterStatusDisplay": {"content": statuses.newest_cluster(work)},
-        "tags": [tag.name for tag in work.job.tags.all()],
+        "tags": tags_of(work),
         **statuses.truth(work),
     }
 

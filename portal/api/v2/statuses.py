@@ -15,6 +15,7 @@ from jobs import lifecycle
 from jobs.lifecycle import ENDINGS, Outcome, Wish
 from jobs.models import Cluster, Event, Workload
 
+from .found import clusters_of
 from .moments import when
 
 WORDS = {
@@ -126,14 +127,6 @@ def truth(work: Workload) -> dict[str, Any]:
 def cluster_of(work: Workload) -> Cluster | None:
     """The cluster of this attempt."""
     return next((one for one in clusters_of(work) if one.attempt == work.attempt), None)
-
-
-def clusters_of(work: Workload) -> list[Cluster]:
-    """Its clusters, asked for once an object."""
-    known: dict[str, list[Cluster]] = work.__dict__
-    if "known_clusters" not in known:
-        known["known_clusters"] = sorted(work.clusters.all(), key=lambda one: -one.attempt)
-    return known["known_clusters"]
 
 
 def of_clusters(work: Workload) -> list[dict[str, Any]]:
