@@ -2,29 +2,31 @@
 
 One idea: the queue is played through many times by its own rules (fair.py and deciding.py: fair shares, the head's cores kept
 free, backfill), each job ending after a share of its walltime that is drawn from habits, or at the pace that its own output
-tells, while others keep arriving as they did on days before. The interval is what most of these plays agree on. Pure, and the
+tells, while others keep arriving as they did on days before. The interval is the narrowest that most of these plays agree on. Pure, and the
 same answer for the same facts: the draw is seeded. Times are unix seconds.
 """
 
 from __future__ import annotations
 
 import heapq
+import math
 import random
-from bisect import insort
+from bisect import bisect_right, insort
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from operator import attrgetter
 
 from .fair import AGE_A_CORE, MOST
 from .habits import Guess, Habits, Likeness
 
-PLAYS, FEWEST, WORK = 80, 20, 60_000
+PLAYS, FEWEST, WORK = 200, 20, 150_000
 """Plays of a short line and of a long one, and places that are looked at in all."""
 ORDERED = 20
 """Places in line for each moment that goes by until its order is looked at again; somebody who comes is put in at once."""
-LOW, HIGH = 0.02, 0.985
-"""Shares of the plays that lie before and behind."""
-EARLIER, LATER = 0.05, 0.1
+SHARE = 0.86
+"""Of the plays lie in the interval: of all that hold so many it is the narrowest."""
+EARLIER, LATER = 0.15, 0.3
 """By so much of itself the interval is wider than the plays tell, which go wrong together: found by the simulated week."""
 PACE = 0.1
 """What is left by the pace of its output may be so much more or less."""
@@ -73,18 +75,28 @@ class Scene:
 
 def interval(scene: Scene, one: Waits, seed: int) -> tuple[float, float] | None:
     """Earliest and latest start of `one`, which stands in the line. None: it never fits."""
-    draw = random.Random(seed)
-    plays = max(FEWEST, min(PLAYS, WORK // (1 + len(scene.line) * (len(scene.line) + len(scene.running)))))
-    starts = sorted(found for _ in range(plays) if (found := _Play(scene, one, draw).start()) is not None)
+    starts = played(scene, one, seed)
     if not starts:
         return None
-    low, high = starts[int(LOW * (len(starts) - 1))], starts[round(HIGH * (len(starts) - 1))]
+    low, high = narrowest(starts, SHARE)
     return max(scene.now, low - EARLIER * (high - low)), high + LATER * (high - low)
 
 
-# --- private ----------------------------------------------------------------------------------------------------------
+def narrowest(starts: Sequence[float], share: float) -> tuple[float, float]:
+    """Of all intervals that hold this share of `starts`, which are in order: long waits are rare and far, short ones many and near."""
+    count = math.ceil(share * len(starts))
+    return min(zip(starts, starts[count - 1 :], strict=False), key=lambda ends: ends[1] - ends[0])
+
+
+def played(scene: Scene, one: Waits, seed: int, play: type[Play] | None = None) -> list[float]:
+    """The starts of `one` that the plays come to, in order."""
+    draw = random.Random(seed)
+    plays = max(FEWEST, min(PLAYS, WORK // (1 + len(scene.line) * (len(scene.line) + len(scene.running)))))
+    return sorted(found for _ in range(plays) if (found := (play or Play)(scene, one, draw).start()) is not None)
+
+
 @dataclass
-class _Play:
+class Play:
     """One play: how it might go."""
 
     scene: Scene
@@ -103,15 +115,21 @@ class _Play:
 
     def _begin(self) -> None:
         scene = self.scene
-        self.guess = Guess(scene.habits, self.draw)
+        self.guess = self._guess()
         self.clock, self.free, self.waiting, self.moments = scene.now, scene.free, list(scene.line), 0
         told = sorted(scene.running, key=lambda one: one.end is None)  # those that tell their pace first
         self.ends = [(self._end(one), at, one.cores, one.side, max(scene.now, one.start + one.walltime)) for at, one in enumerate(told)]
         heapq.heapify(self.ends)
         for one in scene.running:
             self.using[one.side] += one.cores
-        self.coming = _arrivals(scene, self.draw)
+        self.coming = self._arrivals()
         self.next = next(self.coming, None)
+
+    def _guess(self) -> Guess:
+        return Guess(self.scene.habits, self.draw)
+
+    def _arrivals(self) -> Iterator[Waits]:
+        return _arrivals(self.scene, self.draw)
 
     def _forward(self) -> bool:
         """To the next moment at which something ends or arrives; False if nothing will ever change."""
@@ -178,7 +196,8 @@ class _Play:
         keyed = []
         for at, work in enumerate(self.waiting):
             key = work.side, work.rank
-            keyed.append((work.rank, work.asked + min(LONGEST, AGE * (self.using[work.side] + has[key])), at))
+            younger = AGE * (self.using[work.side] + has[key])
+            keyed.append((work.rank, work.asked + (younger if younger < LONGEST else LONGEST), at))
             has[key] += work.cores
         keyed.sort()
         return [self.waiting[at] for _, _, at in keyed]
@@ -204,6 +223,7 @@ class _Play:
         return max(now, one.start + self.guess.running(one.likeness, ran, share) * one.walltime)
 
 
+# --- private ----------------------------------------------------------------------------------------------------------
 def _arrivals(scene: Scene, draw: random.Random) -> Iterator[Waits]:
     """Who comes from now on: as on one of the days before, at about the same time of the day, again and again."""
     back = scene.now - scene.known_since if scene.known_since is not None else 0.0
@@ -214,7 +234,8 @@ def _arrivals(scene: Scene, draw: random.Random) -> Iterator[Waits]:
     while True:
         shift = draw.randint(1, days) * DAY + draw.uniform(0, NEARLY)
         first = scene.now - shift
-        for work in scene.came:
-            if first < work.asked <= first + DAY:
-                yield replace(work, asked=work.asked + shift + ahead)
+        begin, end = (bisect_right(scene.came, moment, key=attrgetter("asked")) for moment in (first, first + DAY))
+        for at in range(begin, end):  # most plays are over before a day is
+            work = scene.came[at]
+            yield Waits(work.cores, work.walltime, work.likeness, work.asked + shift + ahead, work.side, work.rank)
         ahead += DAY
