@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import timedelta
 
@@ -106,7 +107,7 @@ async def connected(path, header):
     headers = [(b"host", b"testserver"), *([(b"authorization", header.encode())] if header else [])]
     socket = WebsocketCommunicator(sockets, path, headers=headers)
     accepted, _ = await socket.connect(timeout=10)
-    first = await socket.receive_json_from(timeout=10) if accepted else None
+    first = await socket.receive_from(timeout=10) if accepted else None
     await socket.disconnect()
     return accepted, first
 
@@ -122,7 +123,10 @@ async def test_websockets_take_a_token(owner, stranger):
     path = f"/live/jobs/{work.public_id}/log/"
     accepted, info = await connected(path, f"Token {mine}")
     assert accepted
-    assert (info["type"], info["size"]) == ("info", 6)
+    assert (json.loads(info)["type"], json.loads(info)["size"]) == ("info", 6)
     assert (await connected(path, f"Bearer {read}"))[0]
     for header in (f"Token {foreign}", "Token hr_nothing", "Basic x", ""):
         assert not (await connected(path, header))[0], header
+    for query in (f"token={mine}", f"Authorization=Token%20{mine}", f"access_token={mine}"):
+        assert not (await connected(f"{path}?{query}", ""))[0], "addresses end up in logs"
+    assert (await connected(f"/live/jobs/{work.public_id}/", f"Token {mine}"))[0]
