@@ -157,9 +157,9 @@ def _marks(known: Line, ahead: Way | None) -> list[dict[str, Any]]:
     if ahead is None:
         return []
     today = known[-1][0]
-    marks = [{"at": today.timestamp(), "words": "today", "tone": "--ink-2"}]
+    marks: list[dict[str, Any]] = [{"at": today.timestamp(), "words": "today", "tone": "--ink-2"}]
     if ahead.out and ahead.out > today:
-        marks.append({"at": ahead.out.timestamp(), "words": f"nothing left on {_day(ahead.out)}", "tone": "--fail-ink"})
+        marks.append({"at": ahead.out.timestamp(), "words": f"nothing left on {_day(ahead.out)}", "tone": "--fail-ink", "low": True})
     return marks
 
 

@@ -30,7 +30,7 @@ function picture({ at, spent, ahead, even, rules, marks }) {
       {}, line("even pace", "--s4", { dash: [3, 4], width: 1.25, spanGaps: true }),
       line("spent", "--s1", { width: 2.25 }), line("forecast", "--s1", { dash: [5, 4], width: 2, spanGaps: true }),
     ],
-    hooks: { draw: [(u) => { levels(u, rules); marks.forEach((one, row) => mark(u, one.at, one.words, { tone: one.tone, row })); }] },
+    hooks: { draw: [(u) => { levels(u, rules); for (const one of marks) mark(u, one.at, one.words, one); }] },
   };
   return { options, data: [at, even, spent, ahead] };
 }

@@ -33,13 +33,14 @@ export function rule(u, at, words, { tone = "--ink-2", dash = [5, 4], quiet = fa
   return y / devicePixelRatio;
 }
 
-/** A moment with words, on the side where there is room for them. */
-export function mark(u, at, words, { tone = "--ink-2", row = 0 } = {}) {
+/** A moment with words, on the side where there is room for them; at the foot where `low`. */
+export function mark(u, at, words, { tone = "--ink-2", low = false } = {}) {
   if (at > u.scales.x.max || at < u.scales.x.min) return;
   const x = Math.round(u.valToPos(at, "x", true)), { left, top, width, height } = u.bbox, r = devicePixelRatio;
   const right = x > left + width / 2;
   painted(u, tone, [3, 3], [x, top, x, top + height]);
-  written(u, words, tone, x + (right ? -6 : 6) * r, top + (2 + 16 * row) * r, right ? "right" : "left", "top");
+  const y = low ? top + height - 4 * r : top + 2 * r;
+  written(u, words, tone, x + (right ? -6 : 6) * r, y, right ? "right" : "left", low ? "bottom" : "top");
 }
 
 function painted(u, tone, dash, [x0, y0, x1, y1]) {
