@@ -24,7 +24,7 @@ function levels(u, rules) {
 function picture({ at, spent, ahead, even, rules, marks }) {
   const top = Math.max(...shown(spent), ...shown(ahead), ...rules.filter((one) => one.solid).map((one) => one.at), 0.01);
   const options = {
-    scales: { x: { time: true, range: [at[0], at[at.length - 1]] }, y: { range: [0, top * 1.14] } },
+    scales: { x: { time: true, range: [at[0], at[at.length - 1]] }, y: { range: [0, top * 1.28] } },
     axes: [axis({ size: 28, space: 80, values: (u, moments) => moments.map(day) }), axis({ size: 60, space: 34, values: (u, values) => values.map((value) => value.toLocaleString("en-GB")) })],
     series: [
       {}, line("even pace", "--s4", { dash: [3, 4], width: 1.25, spanGaps: true }),
