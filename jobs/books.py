@@ -29,6 +29,7 @@ WHOSE = {"label": "name", "owner_id": "owner", "project_id": "project", "softwar
 """What a charge keeps of its workload, for when that is deleted."""
 OF_A_CLUSTER = ("id", "workload_id", "attempt", "coretype_id", "nodes_wanted", "cores", "price", "up", "releasing", "charged_until",
                 "paid_until", "settled", "orders")  # fmt: skip
+OF_A_HOLD = columns(Hold, "made")
 """What its money depends on; a cluster has many more columns."""
 
 
@@ -77,7 +78,7 @@ class Books:
         self.charges: list[Charge] = []
         booked = self._booked(keys)
         by_key: dict[tuple[int, int], list[Hold]] = defaultdict(list)
-        for hold in made(holds.order_by("budget_id"), columns(Hold), budget=self.budgets):
+        for hold in made(holds.order_by("budget_id"), OF_A_HOLD, budget=self.budgets):
             by_key[hold.workload_id, hold.attempt].append(hold)
         self.accounts = [
             Account(self, cluster, by_key[cluster.workload_id, cluster.attempt], booked[cluster.workload_id, cluster.attempt])

@@ -34,9 +34,12 @@ GOING_ON = (lifecycle.STARTING, lifecycle.RUNNING, lifecycle.STOPPING)
 LEAVING = (*lifecycle.REST_CODES, lifecycle.QUEUED, lifecycle.SUSPENDED)
 BATCH = 50 if settings.SQLITE else 200
 """Rows a turn; on SQLite every writer waits while a batch is written down."""
-SELDOM = ("gate", "gate_text", "gate_more", "gate_since", "gate_else", "made", "submit_key", "archived", "flagged", "latest_start")
-"""Columns that stages seldom look at: fetched for the one that needs them."""
-OFTEN, OF_A_CLUSTER = columns(Workload, *SELDOM), columns(Cluster)
+SELDOM = (
+    *("gate", "gate_text", "gate_more", "gate_since", "gate_else", "made", "submitted", "submit_key", "archived", "flagged"),
+    *("latest_start", "lease", "leased_until", "due"),
+)
+"""Columns that no stage looks at, or one in an hour, which fetches it then; those of the lease are known."""
+OFTEN, OF_A_CLUSTER = columns(Workload, *SELDOM), columns(Cluster, "secret_hash", "seen", "staged", "asker", "warned")
 ROUNDS = 50
 
 Decide = Callable[[Facts, datetime], Step]

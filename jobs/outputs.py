@@ -232,7 +232,8 @@ class Manifest:
 def manifest(public_id: str, attempt: int) -> Manifest:
     """What has arrived; kept in memory until the files behind it change."""
     folder = _folder(public_id, attempt)
-    return _load(public_id, attempt, _stamp(folder / "index"), _stamp(folder / "manifest"))
+    index, told = _stamp(folder / "index"), _stamp(folder / "manifest")
+    return _load(public_id, attempt, index, told) if index or told else Manifest((), False)
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

@@ -7,6 +7,7 @@ channel layer must not fail a click. `announce` enforces the first half by sendi
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 
 from django.db import transaction
 from django.dispatch import Signal
@@ -19,7 +20,13 @@ changed = Signal()
 
 def announce(topic: str, **facts: object) -> None:
     """Tell everybody, once the running transaction is committed, that `topic` has moved on."""
-    transaction.on_commit(lambda: _send(topic, facts), robust=True)
+    announce_all([(topic, facts)])
+
+
+def announce_all(news: Iterable[tuple[str, dict[str, object]]]) -> None:
+    """As `announce`, of many at once."""
+    told = list(news)
+    transaction.on_commit(lambda: [_send(topic, facts) for topic, facts in told], robust=True)
 
 
 def _send(topic: str, facts: dict[str, object]) -> None:

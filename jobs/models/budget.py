@@ -159,7 +159,7 @@ class ChargeQuerySet(AppendOnlyQuerySet):
     """What is used is added up with it."""
 
     def bulk_create(self, objs: Any) -> list[Charge]:  # type: ignore[override]
-        with transaction.atomic():
+        with transaction.atomic(savepoint=False):
             made = insert(objs)
             Spend.add(made)
         return made

@@ -16,7 +16,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from .. import lifecycle
-from ..signals import announce
+from ..signals import announce_all
 from . import telling
 from .event import Event
 from .many import insert
@@ -46,7 +46,7 @@ def advance(changes: Iterable[Change], now: datetime, *, source: str = "engine",
     for change in changes:
         if not change.workload.table.allows(change.old, change.to):
             raise ValueError(f"{change.workload.kind}: there is no way from {change.old} to {change.to}")
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         groups: dict[tuple[Any, ...], list[Change]] = {}
         for change in _standing(changes, lease):
             key = (change.old, change.to, tuple(sorted(change.fields.items(), key=lambda item: item[0])))
@@ -97,8 +97,7 @@ def _note(done: list[Change], now: datetime, source: str, by: Any) -> None:
         for change in done
     ]
     telling.of_events(insert(events), [change.workload for change in done])
-    for change in done:
-        announce(change.workload.topic, version=change.workload.version, due=True, status=change.to)
+    announce_all((one.workload.topic, {"version": one.workload.version, "due": True, "status": one.to}) for one in done)
 
 
 def touch(ids: list[int], now: datetime | None = None, due: bool = True) -> None:
@@ -109,8 +108,7 @@ def touch(ids: list[int], now: datetime | None = None, due: bool = True) -> None
             list(_workloads().filter(pk__any_of=ids).order_by("pk").select_for_update().values_list("pk"))
         _workloads().filter(pk__any_of=ids).update(version=F("version") + 1, **({"due": now} if due else {}))
         rows = _workloads().filter(pk__any_of=ids).values_list("kind", "public_id", "version", "status")
-        for kind, public, version, status in rows:
-            announce(f"{kind}:{public}", version=version, due=due, status=status)
+        announce_all((f"{kind}:{public}", {"version": version, "due": due, "status": status}) for kind, public, version, status in rows)
 
 
 def _workloads() -> Any:

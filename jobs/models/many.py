@@ -87,6 +87,6 @@ def _plain(value: Any) -> str:
 
 
 def _hashable(value: Any) -> Any:
-    if isinstance(value, models.Model):
-        return value.pk
-    return json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else value
+    if isinstance(value, (dict, list)):  # noqa: UP038  (many of them: a union would be made for each)
+        return json.dumps(value, sort_keys=True)
+    return value.pk if isinstance(value, models.Model) else value

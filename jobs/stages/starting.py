@@ -12,7 +12,7 @@ from django.utils import timezone
 from .. import agent_file, backends, ledger, lifecycle, tokens
 from ..acting import side_by_side
 from ..models import Account, Cluster, Workload, insert
-from ..signals import announce
+from ..signals import announce_all
 from .base import Facts, Step, end, flag, give_up, retry, stopped_reason, suspend, wait
 
 PAUSE_NO_CAPACITY = 30.0
@@ -139,7 +139,7 @@ def begin_billing(batch: Sequence[Facts], now: datetime) -> list[Step]:
     ledger.meter([facts.cluster.pk for facts in batch if facts.cluster], now)
     for facts in batch:
         facts.cluster.charged_until = now
-        announce(f"orders:{facts.work.public_id}")
+    announce_all((f"orders:{facts.work.public_id}", {}) for facts in batch)
     return [decide(facts, now) for facts in batch]
 
 

@@ -15,7 +15,7 @@ from .. import backends, gauging, homes, judging, ledger, lifecycle
 from ..acting import side_by_side
 from ..lifecycle import ENDINGS, Outcome
 from ..models import Cluster, Outage
-from ..signals import announce
+from ..signals import announce_all
 from .base import Act, Facts, Step, end, flag, stopped_reason, wait
 from .running import silence, why_it_ended
 from .saving import back_to_active, could_not_save, home_in_words, sentences
@@ -74,8 +74,7 @@ def take_down(batch: Sequence[Facts], now: datetime, then: Act) -> list[Step]:
     """No more reports are taken, then the backends destroy; repeated until nothing is left. `then` is the next act."""
     ids = [facts.cluster.pk for facts in batch if facts.cluster]
     if Cluster.objects.filter(pk__any_of=ids, releasing__isnull=True).update(releasing=now):
-        for facts in batch:
-            announce(f"orders:{facts.work.public_id}")
+        announce_all((f"orders:{facts.work.public_id}", {}) for facts in batch)
     answers = side_by_side(lambda facts: backends.get(facts.cluster.backend).destroy(facts.cluster.token), batch)
     gone = [facts for facts, answer in zip(batch, answers, strict=True) if answer is True]
     _ask_why([facts for facts in gone if _may_be_outside(facts)], now)
