@@ -19,7 +19,8 @@ from django.db import transaction
 from jobs.models import Coretype, Installation, Look, Region, Software, SoftwareVersion, WorkstationKind
 
 ADMIN = "admin"
-PRICE = Decimal("0.05")
+PRICE, DISK_PRICE = Decimal("0.05"), Decimal("0.0001")
+"""Of this machine, until an admin says otherwise: per core and hour; per GiB and hour, about 7 cents a GiB and month."""
 CATALOGUE = settings.BASE_DIR / "jobs" / "catalogue.yaml"
 
 
@@ -72,6 +73,7 @@ def _this_machine() -> None:
         "memory": memory(),
         "max_nodes": cores,
         "price": PRICE,
+        "disk_price": DISK_PRICE,
         "processor": processor(),
         "order": 0,
     }
