@@ -74,7 +74,7 @@ def opened(page):
         page.get_by_role("link", name="Open JupyterLab").click()
     lab = popup.value
     told = lab.locator(".jp-Dialog").first  # "Failed to fetch", while the portal is away
-    lab.add_locator_handler(told, lambda dialog: dialog.get_by_role("button").last.click())
+    lab.add_locator_handler(told, lambda dialog: dialog.get_by_role("button").last.click(), no_wait_after=True)  # one follows another
     expect(lab.locator("#jp-main-dock-panel")).to_be_visible(timeout=PATIENCE)
     return lab
 
