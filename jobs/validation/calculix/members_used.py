@@ -90,7 +90,8 @@ def _equation(card: Card, nodes: set[int]) -> Iterator[Finding]:
         line, words = rows.pop(0)
         if len(words) != 1 or not words[0].isdigit():
             return
-        wanted, given = int(words[0]), []
+        wanted = int(words[0])
+        given: list[str] = []
         while rows and len(given) < 3 * wanted and len(rows[0][1]) > 1:
             given += rows.pop(0)[1]
         if len(given) != 3 * wanted:

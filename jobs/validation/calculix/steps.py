@@ -49,15 +49,21 @@ def _whole(deck: Deck) -> Iterator[Finding]:
     if "STEP" not in names:
         yield error(f"{deck.name} has no *STEP: ccx would end at once without a result.", thing="*STEP",
                     remedy="Add *STEP with a procedure (*STATIC...), loads and *END STEP.", **at)  # type: ignore[arg-type] # fmt: skip
-    elif "ENDSTEP" not in names:
-        yield warning(f"{deck.name} has a *STEP without *END STEP: ccx may pass over it.", thing="*END STEP",
-                      remedy="End each step with *END STEP.", **at)  # type: ignore[arg-type] # fmt: skip
+    elif last := _unended(deck):
+        yield error(f"{last.file} line {last.line}: this *STEP has no *END STEP: ccx computes a step when it reads that, so it would pass over "
+                    "it.", file=last.file, line=last.line, thing="*END STEP", remedy="End each step with *END STEP.")  # fmt: skip
     elif not names & _PROCEDURES:
         yield warning(f"{deck.name} has a *STEP without a procedure such as *STATIC.", thing="*STEP",
                       remedy="Add the procedure.", **at)  # type: ignore[arg-type] # fmt: skip
     if "STATIC" in names and not names & _SUPPORTS and not _springs(deck):
         yield warning(f"{deck.name} has no *BOUNDARY: the body is free to move and a static result would be void.",
                       thing="*BOUNDARY", remedy="Add supports.", **at)  # type: ignore[arg-type] # fmt: skip
+
+
+def _unended(deck: Deck) -> Card | None:
+    """The last step, if nothing ends it and there is something in it."""
+    at, last = next(((at, card) for at, card in enumerate(deck.cards[::-1]) if card.name in ("STEP", "ENDSTEP")), (0, None))
+    return last if last is not None and last.name == "STEP" and (at or len(list(deck.of("STEP"))) == 1) else None
 
 
 def _nested(deck: Deck) -> Iterator[Finding]:
@@ -211,6 +217,7 @@ def _memory(request: Request, deck: Deck) -> Iterator[Finding]:
     nodes = sum(card.count for card in deck.of("NODE"))
     need = nodes * _BYTES_PER_NODE
     if request.memory and nodes > 20_000 and need > request.memory:
-        yield warning(f"{deck.name} has {nodes:,} nodes: a direct solution needs at least {need >> 30} GiB, the node has "
+        make = error if need > 2 * request.memory else warning
+        yield make(f"{deck.name} has {nodes:,} nodes: a direct solution needs at least {need >> 30} GiB, the node has "
                       f"{request.memory / (1 << 30):.0f} GiB.", file=deck.name, line=1, thing="memory",
                       remedy="Choose hardware with more memory.")  # fmt: skip

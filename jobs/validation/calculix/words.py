@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from ..base import Finding, error, warning
+from .abaqus import ASSEMBLY
 from .cards import Card, Deck
 from .keywords import KEYWORDS, read_as
 
@@ -34,8 +35,9 @@ def check(deck: Deck) -> Iterator[Finding]:
         yield error(f"{deck.name} has no keyword card (*NODE, *ELEMENT...) at all.", file=deck.name, line=1, thing="empty",
                     remedy="Upload the deck itself.")  # fmt: skip
     foreign: set[str] = set()
+    parts = any(True for _ in deck.of("PART", "ASSEMBLY", "INSTANCE"))  # said once, in abaqus
     for card in deck.cards:
-        if read_as(card.name) is None and card.name not in foreign:
+        if read_as(card.name) is None and card.name not in foreign | (ASSEMBLY if parts else set()):
             foreign.add(card.name)
             yield _unknown(card)
         elif card.name == "ELEMENT":
