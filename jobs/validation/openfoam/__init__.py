@@ -58,7 +58,7 @@ def _case(request: Request, case: Case) -> Iterator[Finding]:
         yield from mesh.check(request, case)
         yield from tools.check(case)
         yield from fields.check(case)
-        yield from schemes.check(case)
+        yield from schemes.check(request, case)
         for name in sorted(case.parsed):
             yield from _problems(case, name)
     yield from case.findings

@@ -7,6 +7,7 @@ exit code 0 and without a result.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator
 
 from ..base import Finding, error, warning
@@ -99,12 +100,40 @@ def _written(case: Case, control: Dictionary, span: float, step: float) -> Itera
     at = {"file": path, "line": interval.line, "thing": "writeInterval"}
     if step > span * 1.000001:
         yield warning(f"{path}: deltaT {step:g} is longer than the whole run ({span:g}).", remedy="Give a smaller deltaT.", **at)  # type: ignore[arg-type]
+    elif _may_write_by_itself(case, control):
+        return
     elif kind == "timeStep" and interval.number > steps * 1.001 + 0.5 and not _adjusts(control):
         yield warning(f"{path} line {interval.line}: writeInterval {interval.text} is more than the {steps:.0f} time steps of "
                       "the run: no results would be written.", remedy="Give a smaller writeInterval.", **at)  # type: ignore[arg-type] # fmt: skip
     elif kind in ("runTime", "adjustable", "adjustableRunTime") and interval.number > span * 1.001:
         yield warning(f"{path} line {interval.line}: writeInterval {interval.text} is longer than the run of {span:g}: no "
                       "results would be written.", remedy="Give a smaller writeInterval.", **at)  # type: ignore[arg-type] # fmt: skip
+
+
+_ENDS = ("runTimeControl", "writeObjects", "abort", "stopAtFile", "systemCall", "coded", "timeActivatedFileUpdate", "writeAndEnd")
+
+
+def _may_write_by_itself(case: Case, control: Dictionary) -> bool:
+    """A steady solver writes when its residuals are low enough, a function when it ends the run; or it can't be known."""
+    functions = control.sub("functions")
+    for entry in functions.entries if functions else ():
+        kind = entry.sub.get("type") if entry.sub else None
+        if entry.sub is None or entry.sub.open or kind is None or kind.word in _ENDS:
+            return True
+    if functions and functions.open:
+        return True
+    solution = case.dictionary("system/fvSolution")
+    section = solution.sub("SIMPLE") if solution else None
+    judged = section.sub("residualControl") if section else None
+    steady = any(_judges_residuals(step.program) for step in case.steps)
+    return steady and (
+        solution is None or solution.open or bool(section and section.open) or bool(judged and (judged.entries or judged.open))
+    )
+
+
+def _judges_residuals(program: str) -> bool:
+    """Solvers that end by residualControl in SIMPLE; those of PISO and PIMPLE only end their inner loops by theirs."""
+    return not re.match(r"(?i)(ico|piso|.*pimple|inter|rhoCentral|sonic|compressibleInter)\w*Foam", program)
 
 
 def _adjusts(control: Dictionary) -> bool:

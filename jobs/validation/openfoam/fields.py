@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from ..base import Finding, error
 from ..paths import spot
 from ..plan import Step
-from . import conditions, demands, shape, sizes
+from . import conditions, demands, models, shape, sizes
 from .case import Case, solves, times
 from .control import start_time
 from .dictionary import Dictionary
@@ -27,8 +27,6 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "rhoSimpleFoam": ("p", "U", "T"), "rhoPimpleFoam": ("p", "U", "T"), "sonicFoam": ("p", "U", "T"),
 }  # fmt: skip
 _PROPERTIES = ("constant/transportProperties", "constant/physicalProperties")
-_MODEL_FIELDS = {"kEpsilon": ("k", "epsilon", "nut"), "realizableKE": ("k", "epsilon", "nut"), "RNGkEpsilon": ("k", "epsilon", "nut"),
-                 "kOmegaSST": ("k", "omega", "nut"), "kOmega": ("k", "omega", "nut"), "SpalartAllmaras": ("nuTilda", "nut")}  # fmt: skip
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -141,16 +139,7 @@ def _needed(case: Case, step: Step, folder: str) -> Iterator[Finding]:
 
 
 def _model_fields(case: Case, step: Step) -> tuple[str, ...]:
-    if step.program not in ("simpleFoam", "pisoFoam", "pimpleFoam"):
-        return ()
-    for name in ("constant/turbulenceProperties", "constant/momentumTransport"):
-        parsed = case.dictionary(name) if case.has(name) else None
-        kind = parsed.get("simulationType") if parsed else None
-        ras = (parsed.sub("RAS") or Dictionary()) if parsed else Dictionary()
-        model = ras.get("RASModel") or ras.get("model")
-        if kind and kind.word == "RAS" and model and model.word:
-            return _MODEL_FIELDS.get(model.word, ())
-    return ()
+    return models.read_fields(models.model(case)) if step.program in ("simpleFoam", "pisoFoam", "pimpleFoam") else ()
 
 
 def _boundaries(case: Case, folder: str) -> Iterator[Finding]:

@@ -161,7 +161,8 @@ def _faces(path: str, parsed: Dictionary, count: int) -> Iterator[Finding]:
 
 def _memory(request: Request, path: str, cells: int) -> Iterator[Finding]:
     if request.memory and cells * _BYTES_PER_CELL > request.memory * request.nodes:
-        yield warning(f"{path} makes {cells:,} cells: that needs at least {cells * _BYTES_PER_CELL >> 30} GiB of memory, "
+        make = error if cells * _BYTES_PER_CELL > 2 * request.memory * request.nodes else warning
+        yield make(f"{path} makes {cells:,} cells: that needs at least {cells * _BYTES_PER_CELL >> 30} GiB of memory, "
                       f"the hardware has {request.memory * request.nodes / (1 << 30):.0f} GiB.", file=path, thing="memory",
                       remedy="Choose hardware with more memory, or a coarser mesh.")  # fmt: skip
 

@@ -1,15 +1,17 @@
 """fvSchemes and fvSolution: sections that a solver needs, and names of linear solvers.
 
-The one idea to know: the lists of linear solvers, smoothers and preconditioners are short and closed; those of schemes
-are long and open, so a strange scheme is only pointed out where it looks like a typing mistake.
+The one idea to know: the lists of linear solvers, smoothers and preconditioners are short and closed, and a linear solver fits one
+kind of matrix, symmetric or not.
 """
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator
 
-from ..base import Finding, error, warning
+from ..base import Finding, Request, error, warning
+from . import equations, models, scheme_names
 from .case import Case, solves
 from .dictionary import Dictionary, Entry
 
@@ -18,17 +20,11 @@ _WORDS = {
     "smoother": "GaussSeidel symGaussSeidel DIC DILU DICGaussSeidel DILUGaussSeidel nonBlockingGaussSeidel FDIC",
     "preconditioner": "DIC DILU FDIC GAMG diagonal none distributedDIC distributedDILU",
 }
-_SCHEMES = frozenset(
-    """Gauss linear upwind linearUpwind linearUpwindV limitedLinear limitedLinearV vanLeer vanLeerV vanAlbada bounded corrected
-    uncorrected orthogonal limited unlimited cellLimited faceLimited cellMDLimited Euler backward CrankNicolson steadyState localEuler
-    leastSquares meshWave LUST QUICK MUSCL Minmod SuperBee cubic midPoint interfaceCompression none default grad skewCorrected
-    harmonic reconstruct pointLinear localBlended blended filteredLinear SFCD Gamma clippedLinear DEShybrid""".split()
-)
 _NEEDED = {"system/fvSchemes": ("gradSchemes", "divSchemes", "laplacianSchemes"), "system/fvSolution": ()}
 _ALGORITHM = {"icoFoam": "PISO", "pisoFoam": "PISO", "simpleFoam": "SIMPLE", "pimpleFoam": "PIMPLE", "interFoam": "PIMPLE"}
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(request: Request, case: Case) -> Iterator[Finding]:
     step = next((step for step in case.steps if solves(step.program) and not step.conditional), None)
     if step is None:
         return
@@ -42,9 +38,11 @@ def check(case: Case) -> Iterator[Finding]:
         if parsed and not parsed.open and not parsed.problems:
             algorithm = (_ALGORITHM[step.program],) if name.endswith("fvSolution") and step.program in _ALGORITHM else ()
             yield from _sections(case.path(name), parsed, (*sections, *algorithm))
-    yield from _solved(case, step.program)
+    yield from models.check(case, step.program)
+    yield from equations.check(case, step.program)
     yield from _solvers(case)
-    yield from _schemes(case)
+    yield from scheme_names.check(case)
+    yield from _loops(request, case)
 
 
 def _sections(path: str, parsed: Dictionary, names: tuple[str, ...]) -> Iterator[Finding]:
@@ -54,27 +52,6 @@ def _sections(path: str, parsed: Dictionary, names: tuple[str, ...]) -> Iterator
             near = difflib.get_close_matches(name, keys, 1, 0.75)
             yield error(f"{path} has no section {name}.", file=path, line=1, thing=name,
                         remedy=f"There is {near[0]}." if near else f"Add {name} {{ ... }}.")  # fmt: skip
-
-
-_SOLVED = {"icoFoam": ("p", "pFinal", "U"), "simpleFoam": ("p", "U"), "pisoFoam": ("p", "pFinal", "U")}
-
-
-def _solved(case: Case, program: str) -> Iterator[Finding]:
-    """Entries for the equations that a solver solves."""
-    solution, schemes = case.dictionary("system/fvSolution"), case.dictionary("system/fvSchemes")
-    solvers = solution.sub("solvers") if solution and not solution.problems else None
-    for name in _SOLVED.get(program, ()) if solvers and not solvers.open else ():
-        if solvers and solvers.get(name) is None:
-            path = case.path("system/fvSolution")
-            yield error(f"{path} has no solver for {name}, which {program} needs.", file=path, line=1, thing=name,
-                        remedy=f"Add {name} {{ solver ...; }} to solvers.")  # fmt: skip
-    divergence = schemes.sub("divSchemes") if schemes and not schemes.problems else None
-    default = divergence.get("default") if divergence else None
-    if program in _SOLVED and divergence and not divergence.open and (default is None or default.word == "none") \
-            and divergence.get("div(phi,U)") is None:  # fmt: skip
-        path = case.path("system/fvSchemes")
-        yield error(f"{path} has no scheme for div(phi,U), and the default is none.", file=path, line=1, thing="div(phi,U)",
-                    remedy="Add div(phi,U) to divSchemes.")  # fmt: skip
 
 
 def _solvers(case: Case) -> Iterator[Finding]:
@@ -139,19 +116,17 @@ def _residuals(path: str, parsed: Dictionary | None) -> Iterator[Finding]:
                               file=path, line=entry.line, thing=entry.key, remedy="Give a value above zero.")  # fmt: skip
 
 
-def _schemes(case: Case) -> Iterator[Finding]:
-    parsed = case.dictionary("system/fvSchemes")
-    path = case.path("system/fvSchemes")
-    for section in parsed.entries if parsed and not parsed.problems else ():
-        if not section.key.endswith("Schemes") or section.sub is None:
-            continue
-        for entry in section.sub.entries:
-            for token in entry.values:
-                word = token.text
-                near = difflib.get_close_matches(word, _SCHEMES, 1, 0.82) if word.isalpha() and word not in _SCHEMES else []
-                if near and len(word) > 4:
-                    yield warning(f"{path} line {token.line}: the scheme {word} is not one that is known here.", file=path,
-                                  line=token.line, thing=word, remedy=f"Did you mean {near[0]}?")  # fmt: skip
+def _loops(request: Request, case: Case) -> Iterator[Finding]:
+    """Releases v1906... take the residuals of PISO and PIMPLE only as sections, since they end inner loops."""
+    parsed = case.dictionary("system/fvSolution")
+    for name in ("PISO", "PIMPLE") if parsed and re.match(r"v?\d{4}\b", request.version.strip().lower()) else ():
+        section = parsed.sub(name) if parsed else None
+        control = section.sub("residualControl") if section else None
+        flat = next((entry for entry in control.entries if entry.number is not None), None) if control and not control.open else None
+        if flat and any(_ALGORITHM.get(step.program) == name for step in case.steps):
+            path = case.path("system/fvSolution")
+            yield error(f"{path} line {flat.line}: residualControl of {flat.key} must be a section in {name}, not a number.", file=path,
+                        line=flat.line, thing="residualControl", remedy=f"Write {flat.key} {{ tolerance {flat.text}; relTol 0; }}.")  # fmt: skip
 
 
 def _unknown(path: str, entry: Entry, what: str, near: str) -> Finding:

@@ -11,7 +11,9 @@ from .dictionary import Dictionary, Entry
 _KINEMATIC = {"icoFoam", "simpleFoam", "pisoFoam", "pimpleFoam", "nonNewtonianIcoFoam", "SRFSimpleFoam"}
 _NUMBERS = {"volScalarField": 1, "volVectorField": 3, "volSymmTensorField": 6, "volTensorField": 9}
 _VALUES = ("value", "inletValue", "refValue", "gradient", "freestreamValue")
-_VELOCITY, _PRESSURE = [0.0, 1.0, -1.0], [0.0, 2.0, -2.0]
+_DIMENSIONS = {"U": [0, 1, -1], "p": [0, 2, -2], "k": [0, 2, -2], "epsilon": [0, 2, -3], "omega": [0, 0, -1], "nut": [0, 2, -1],
+               "nuTilda": [0, 2, -1]}  # fmt: skip
+_DIVISORS = {"epsilon", "omega"}  # a model divides by them
 
 
 def check(path: str, parsed: Dictionary, boundary: Dictionary, step: Step | None) -> Iterator[Finding]:
@@ -29,9 +31,18 @@ def check(path: str, parsed: Dictionary, boundary: Dictionary, step: Step | None
 
 def _dimensions(path: str, name: str, parsed: Dictionary, step: Step | None) -> Iterator[Finding]:
     entry = parsed.get("dimensions")
-    wanted = {"U": _VELOCITY, "p": _PRESSURE}.get(name) if step and step.program in _KINEMATIC else None
+    wanted = _DIMENSIONS.get(name) if step and step.program in _KINEMATIC else None
     if not entry or not wanted:
         return
+    start = parsed.get("internalField")
+    if (
+        name in _DIVISORS
+        and start
+        and [token.text for token in start.values][:1] == ["uniform"]
+        and start.values[-1].text.strip("0.") == ""
+    ):
+        yield error(f"{path} line {start.line}: {name} is zero at the start, and the turbulence model divides by it.", file=path, line=start.line,
+                    thing="internalField", remedy=f"Give an estimate of {name} above zero.")  # fmt: skip
     try:
         given = [float(token.text) for token in entry.values if token.text not in "[]"]
     except ValueError:
