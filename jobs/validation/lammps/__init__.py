@@ -14,8 +14,8 @@ from ..paths import check_read, spot
 from ..plan import Plan, Step
 from ..solvers import SOLVERS
 from ..tree import resolve
+from . import atoms, clock, files, groups, numbers, once, overwrites, sequence, setup, types, vocabulary, words
 from . import data as data_files
-from . import files, groups, numbers, once, sequence, setup, types, vocabulary, words
 from .script import Script, is_known, read_script
 
 _PROGRAM = SOLVERS[2].programs
@@ -70,8 +70,13 @@ def _script(request: Request, step: Step, script: Script) -> Iterator[Finding]:
     yield from setup.check(script)
     yield from types.check(script, data)
     yield from numbers.check(request, step, script)
+    yield from atoms.check(request, script, data)
+    yield from clock.check(script)
+    yield from clock.averages(script)
+    yield from clock.motion(script)
     yield from groups.check(script)
     yield from once.check(script)
+    yield from overwrites.check(script)
     yield from vocabulary.check(script)
     text = " ".join(command.text for command in script.commands)
     if script.complete and not re.search(r"\b(run|minimize|rerun|temper|neb|prd|tad|hyper|write_data|write_restart|write_dump|"

@@ -14,9 +14,6 @@ from ..plan import Step
 from .script import Command, Script, is_known, number
 from .setup import positive
 
-_BASIS = {"sc": 1, "bcc": 2, "fcc": 4, "hcp": 4, "diamond": 8, "sq": 1, "sq2": 2, "hex": 2}
-_BYTES_PER_ATOM = 300  # with neighbours, at the very least
-
 
 def check(request: Request, step: Step, script: Script) -> Iterator[Finding]:
     for command in script.commands:
@@ -26,7 +23,6 @@ def check(request: Request, step: Step, script: Script) -> Iterator[Finding]:
         elif command.name == "processors":
             yield from _processors(step, command)
     yield from _threads(request, step, script)
-    yield from _memory(request, script)
 
 
 def _run(command: Command) -> Iterator[Finding]:
@@ -150,28 +146,6 @@ def _threads(request: Request, step: Step, script: Script) -> Iterator[Finding]:
         yield warning(f"LAMMPS would use {ranks} ranks with {count} threads each (omp), but there are {request.cores} cores.",
                       file=asked.file if asked else step.file, line=asked.line if asked else step.line, thing="omp",
                       remedy="Ranks times threads should not be more than the cores.")  # fmt: skip
-
-
-def _memory(request: Request, script: Script) -> Iterator[Finding]:
-    atoms, command = _atoms(script)
-    have = (request.memory or 0) * request.nodes
-    if command and have and atoms * _BYTES_PER_ATOM > have:
-        yield warning(f"{command.where} makes about {atoms:,.0f} atoms: they need at least {atoms * _BYTES_PER_ATOM / (1 << 30):.1f} "
-                      f"GiB of memory, the hardware has {have / (1 << 30):.1f} GiB.", file=command.file, line=command.line,
-                      thing="memory", remedy="Choose hardware with more memory, or a smaller model.")  # fmt: skip
-
-
-def _atoms(script: Script) -> tuple[float, Command | None]:
-    """Atoms of a lattice that fills a block, if the script is that simple."""
-    lattice = next(script.of("lattice"), None)
-    created = next(script.of("create_atoms"), None)
-    blocks = [command for command in script.of("region") if command.word(1) == "block" and "units" not in command.words]
-    if not lattice or not created or not blocks or lattice.word(0) not in _BASIS or created.word(1) not in ("box", "region"):
-        return 0.0, None
-    bounds = [number(word) for word in blocks[0].words[2:8]]
-    sides = [(high or 0) - (low or 0) for low, high in zip(bounds[::2], bounds[1::2], strict=False) if None not in (low, high)]
-    copies = [int(word) for command in script.of("replicate") for word in command.words[:3] if word.isdigit()]
-    return (prod(sides) * _BASIS[lattice.word(0)] * prod(copies), created) if len(sides) == 3 else (0.0, None)
 
 
 def _wrong(command: Command, what: str, thing: str, remedy: str) -> Finding:

@@ -1,7 +1,7 @@
 """Lists of words that LAMMPS fixes: columns of the thermo output and of a dump, keywords that come with a value.
 
-The one idea to know: a word that looks like one of the list is a typing mistake; any other may be of a newer version, so it is
-only warned of, if at all.
+The one idea to know: a word that looks like one of the list is a typing mistake, and so is any other where the list is closed; else
+it may be of a newer version and is only warned of, if at all.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NEIGHBOR = dict.fromkeys(("delay", "every", "check", "once", "cluster", "page",
 def check(script: Script) -> Iterator[Finding]:
     for command in script.commands:
         if command.name == "thermo_style" and command.word(0) == "custom":
-            yield from _columns(command, command.words[1:], _THERMO, "thermo_style custom")
+            yield from _columns(command, command.words[1:], _THERMO, "thermo_style custom", closed=True)
         elif command.name == "dump" and command.word(2) == "custom":
             yield from _columns(command, command.words[5:], _DUMP, "dump custom")
         elif command.name == "velocity" and command.word(1) == "create":
@@ -44,12 +44,13 @@ def check(script: Script) -> Iterator[Finding]:
             yield from _pairs(command, command.words, _NEIGHBOR)
 
 
-def _columns(command: Command, words: tuple[str, ...], known: frozenset[str], what: str) -> Iterator[Finding]:
+def _columns(command: Command, words: tuple[str, ...], known: frozenset[str], what: str, closed: bool = False) -> Iterator[Finding]:
+    """`closed`: no package of LAMMPS adds to the list."""
     for word in words:
         if not word.isalpha() or word in known:
             continue
         near = _nearest(word, known)
-        make = error if near else warning
+        make = error if near or closed else warning
         yield make(f"{command.where}: {what} knows no {word}.", file=command.file, line=command.line, thing=word,
                    remedy=f"Did you mean {near}?" if near else "Check its spelling.")  # fmt: skip
 
