@@ -13,7 +13,7 @@ from .base import Evidence, Label, Verdict
 from .calculix_deck import Deck
 from .calculix_results import Results, Row, factors, printed, rigid_modes
 from .run import Run, bad
-from .text import brief, shown
+from .text import brief, shown, tail
 
 STALLED = re.compile(r"(?i)cutbacks|smaller than minimum|max(?:\.|imum)? # of increments|too many iterations|no convergence|not converge")
 BLOWN = re.compile(r"(?i)diverge")
@@ -139,6 +139,26 @@ class Checks:
                 [Evidence(frd, None, "no results")],
                 "Check disk space and the job's name.",
             )
+        if self.deck and self.deck.prints and self.rows and dat in self.run.names and not self.run.filled(dat):
+            return bad(
+                self.run,
+                Label.INCOMPLETE,
+                f"CalculiX finished, but {dat} is empty, although the deck asks for printed results",
+                [Evidence(dat, None, "0 bytes"), *self.last_row()],
+                "The disk was full, or the printed set is empty: look at *NODE PRINT and *EL PRINT.",
+            )
+        for name, cut in ((frd, self.run.filled(frd) and not self.frd.complete), (dat, self._cut(dat))):
+            if cut:
+                return bad(
+                    self.run,
+                    Label.INCOMPLETE,
+                    f"CalculiX finished, but {name} is cut off: its end is missing, so not all results were written",
+                    [
+                        Evidence(name, None, shown(tail(self.run.folder, name, 300).rsplit(b"\n", 1)[-1]) or "no closing line 9999"),
+                        *self.last_row(),
+                    ],
+                    "The disk was full, or a limit of file sizes was reached: make room, and run it again.",
+                )
         if self.deck and not self.deck.results and not self.run.filled(dat) and not self.frd.blocks and self.deck.steps:
             return bad(
                 self.run,
@@ -148,6 +168,10 @@ class Checks:
                 "Add *NODE FILE and *EL FILE to the step.",
             )
         return None
+
+    def _cut(self, name: str) -> bool:
+        """A text in lines whose last line has no end."""
+        return self.run.filled(name) and not tail(self.run.folder, name, 1).endswith(b"\n")
 
     def too_far(self) -> Verdict | None:
         dat = printed(self.run.folder, f"{self.job}.dat")

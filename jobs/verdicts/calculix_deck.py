@@ -43,7 +43,7 @@ class Deck:
     name: str
     steps: list[Step] = field(default_factory=list)
     results: bool = False  # asks for a .frd
-    prints: bool = False  # asks for a .dat
+    prints: bool = False  # asks for a .dat that can't be empty
     boundary: bool = False
     missing: list[str] = field(default_factory=list)
     limits: tuple[float, float] = (0.5, 1.0)  # of residuals and corrections, percent; *CONTROLS, PARAMETERS=FIELD sets others
@@ -105,8 +105,8 @@ def _card(deck: Deck, line: str) -> str:
         deck.steps.append(Step(len(deck.steps) + 1, nonlinear="NLGEOM" in options and "NLGEOM=NO" not in options))
     elif card in FILED:
         deck.results = True
-    elif card.endswith("PRINT"):
-        deck.prints = True
+    elif card in ("NODEPRINT", "ELPRINT"):
+        deck.prints |= "SET=" in options and "FREQUENCY=0" not in options and "TIMEPOINTS" not in options
     elif card.startswith("BOUNDARY"):
         deck.boundary = True
     elif deck.steps and not deck.steps[-1].kind and card in TIMED + MODES:

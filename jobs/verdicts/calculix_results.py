@@ -73,7 +73,7 @@ def results(folder: Files, name: str) -> Results:
     """What the .frd holds; of a file beyond WHOLE only head and tail are read."""
     found = Results(name)
     size = folder.size(name)
-    found.complete = tail(folder, name, 4096).rstrip().endswith(b"9999")
+    found.complete = tail(folder, name, 4096).rstrip().endswith(b" 9999")
     if size <= WHOLE:
         _blocks(found, head(folder, name, WHOLE), 1)
     else:

@@ -12,7 +12,7 @@ from typing import Any
 from .base import Evidence, Label, Verdict
 from .lammps_deck import Action, Deck
 from .run import Run, bad
-from .text import shown
+from .text import head, shown, tail
 
 PROGRAM = re.compile(r"^(?:lmp|lammps)[\w.+-]*$", re.I)
 BLOWN = re.compile(
@@ -23,6 +23,12 @@ MEMORY = re.compile(r"(?i)failed to (?:re)?allocate|out of memory|bad_alloc|not 
 REACHED = ("energy tolerance", "force tolerance", "forces are zero", "force tolerance per atom")
 LIMITED = ("max iterations", "max force evaluations", "walltime limit reached")
 MANY = 0.01  # part of the atoms that may be lost before the result is called diverged
+
+
+def is_cut(run: Run, name: str) -> bool:
+    """A text of LAMMPS whose last line has no end."""
+    text = head(run.folder, name, 16).startswith((b"ITEM:", b"LAMMPS data"))
+    return text and not tail(run.folder, name, 1).endswith(b"\n")
 
 
 @dataclass
@@ -225,6 +231,17 @@ class Checks:
                     f"{name} should have been written, but is {'empty' if self._place(name) in self.run.names else 'missing'}",
                     [at],
                     "Check disk space and the name.",
+                )
+        for name, at in [*self.deck.files, *self.deck.dumps] if self.deck and not self.deck.branches else []:
+            place = self._place(name)
+            if self.run.filled(place) and is_cut(self.run, place):
+                last = shown(tail(self.run.folder, place, 200).rsplit(b"\n", 1)[-1])
+                return bad(
+                    self.run,
+                    Label.INCOMPLETE,
+                    f"All steps were done, but {name} is cut off in the middle of a line: the disk may have been full",
+                    [Evidence(place, None, last), at],
+                    "Make room, write less often, and run it again.",
                 )
         return None
 

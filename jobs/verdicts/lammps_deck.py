@@ -53,6 +53,7 @@ class Deck:
     lost: str = ""  # thermo_modify lost: ignore or warn
     loses: bool = False  # deletes or adds atoms on purpose
     files: list[tuple[str, Evidence]] = field(default_factory=list)  # write_data, write_restart
+    dumps: list[tuple[str, Evidence]] = field(default_factory=list)  # of one file each
     quits: bool = False  # ends itself before the end of the input
     timeout: Evidence | None = None
     rest: list[Evidence] = field(default_factory=list)  # lines with run or minimize that are commented out
@@ -123,6 +124,8 @@ def _command(deck: Deck, at: Evidence, said: list[str], known: dict[str, str]) -
 def _other(deck: Deck, at: Evidence, name: str, rest: list[str]) -> None:
     if name in ("write_data", "write_restart") and rest and not re.search(r"[*%$]", rest[0]):
         deck.files.append((rest[0], at))
+    elif name == "dump" and len(rest) > 4 and not re.search(r"[*%$]|\.(gz|zst|bin|nc|h5|dcd|xtc|mpg|mp4|avi)$", rest[4]):
+        deck.dumps.append((rest[4], at))
     elif name == "thermo_modify" and "lost" in rest[:-1]:
         deck.lost = rest[rest.index("lost") + 1]
     elif name == "timer" and "timeout" in rest:

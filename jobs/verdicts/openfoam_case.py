@@ -10,12 +10,13 @@ import re
 from dataclasses import dataclass, field
 
 from .base import Evidence, Files
-from .text import number, shown, words
+from .text import head, number, shown, tail, words
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 _TIME = re.compile(r"^(?:processors?\d+[^/]*/)?(\d+(?:\.\d+)?(?:e[+-]?\d+)?)/(?:[^/]+/)*([^/]+)$")
 _RESIDUALS = re.compile(r"residualControl\s*\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}", re.S)
 _PAIR = re.compile(r'"?([\w.()|*"]+?)"?\s+([-+\d.eE]+)\s*;')
+_WHOLE = 500  # bytes; a smaller file is no field with its boundary
 STEADY = re.compile(r"(?i)simple|potentialFoam")
 
 
@@ -60,22 +61,29 @@ def line_of(folder: Files, name: str, word: str) -> Evidence | None:
 
 
 def written(folder: Files, case: Case, after: float | None) -> tuple[list[float], list[str]]:
-    """Times later than `after` with fields that are not empty, and the names of fields that are."""
+    """Times later than `after` with fields in them, and the fields of the last of these that are empty or cut off."""
     prefix = f"{case.folder}/" if case.folder else ""
-    times: set[float] = set()
-    empty: list[str] = []
+    fields: dict[float, list[str]] = {}
     for name in folder.names():
         match = _TIME.match(name[len(prefix) :]) if name.startswith(prefix) else None
-        if not match or "/uniform/" in name or "/polyMesh/" in name:
+        if not match or "/uniform/" in name or "/polyMesh/" in name or "/lagrangian/" in name:
             continue
-        time = float(match[1])
-        if after is not None and time <= after:
-            continue
-        if folder.size(name):
-            times.add(time)
-        elif match[2] in ("U", "p", "T", "phi", "p_rgh"):
-            empty.append(name)
-    return sorted(times), empty
+        if after is None or float(match[1]) > after:
+            fields.setdefault(float(match[1]), []).append(name)
+    times = sorted(time for time, names in fields.items() if any(folder.size(name) for name in names))
+    last = fields[max(fields)] if fields else []
+    return times, [name for name in sorted(last) if not folder.size(name) or is_cut(folder, name)]
+
+
+def is_cut(folder: Files, name: str) -> bool:
+    """A field whose last bracket is missing: each ends with that of boundaryField, and a line of comment."""
+    if name.endswith(".gz") or folder.size(name) < _WHOLE:
+        return False
+    start = head(folder, name, 4096)
+    if b"FoamFile" not in start[:2048] or not re.search(rb"class\s+(vol|surface|point)\w*Field\s*;", start):
+        return False
+    end = re.sub(rb"//[^\n]*", b"", tail(folder, name, 400)).rstrip()
+    return not end.endswith((b"}", b")", b";"))
 
 
 def _plain(folder: Files, name: str) -> str:

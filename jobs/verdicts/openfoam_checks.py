@@ -168,12 +168,15 @@ class Checks:
             return None
         times, empty = written(self.run.folder, self.case, self.one["start"])
         interval = self.case.entries.get("writeInterval", "?")
-        if empty and not times:
+        if empty:
+            zero = not self.run.folder.size(empty[0])
+            more = f" (and {len(empty) - 1} more)" if len(empty) > 1 else ""
             return bad(
                 self.run,
                 Label.INCOMPLETE,
-                f"{self.name} came to its end, but {empty[0]} is empty: the disk may be full",
-                [Evidence(name, None, "empty") for name in empty[:3]],
+                f"{self.name} came to its end, but {empty[0]}{more} is {'empty' if zero else 'cut off'}: the disk may be full",
+                [Evidence(name, None, "cut off" if self.run.folder.size(name) else "0 bytes") for name in empty[:3]],
+                "Make room, and go on from the last time whose fields are whole.",
             )
         if times or not cases(self.run.folder):
             return None
