@@ -3,9 +3,11 @@
 import json
 import os
 import shutil
+import subprocess
 
 import pytest
 
+from jobs.backends.local_sandbox import Bubblewrap
 from tests.jobs.agent.spoken_workstation import Workstations
 
 PROGRAM = shutil.which("jupyter-lab", path=os.environ.get("HEADRACE_JUPYTER", "") + os.pathsep + os.environ["PATH"])
@@ -23,13 +25,26 @@ def portal():
     portal.stop()
 
 
-@pytest.fixture
-def lab(make_agent, portal, until):
-    agent = make_agent(environment={"PATH": os.path.dirname(PROGRAM) + os.pathsep + os.environ["PATH"]})
+@pytest.fixture(params=["none", "bwrap"])
+def lab(request, make_agent, portal, until, tmp_path):
+    """JupyterLab without a wall, and behind bubblewrap's as the local backend puts it up."""
+    walls = behind_bubblewrap(tmp_path / "node0") if request.param == "bwrap" else {}
+    agent = make_agent(environment={"PATH": os.path.dirname(PROGRAM) + os.pathsep + os.environ["PATH"]}, **walls)
     agent.start()
     until(lambda: portal.last("ready") or portal.last("exit"), 90)
     assert portal.last("ready") == {"service": "app"}, portal.log()
     return agent
+
+
+def behind_bubblewrap(base):
+    wrap = Bubblewrap().wrap(str(base / "work"), str(base / "tmp"))
+    for name in ("work", "tmp"):
+        (base / name).mkdir(parents=True)
+    try:
+        subprocess.run([*wrap, "true"], capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("needs bubblewrap, and a kernel that lets it make namespaces")
+    return {"wrap": wrap, "sandbox": "bwrap"}
 
 
 def ask(portal, method, path, body="", **headers):
@@ -60,7 +75,7 @@ def test_lab_kernel_and_home(lab, portal, until):
     assert _listening(lab) == set()
     until(lambda: any(beat.get("input_at") for beat in portal.bodies("beat")))
     portal.order(wish="suspend")
-    assert lab.finished()["why"] == "wish"
+    assert lab.finished(90)["why"] == "wish"
     assert b"note.txt" in portal.home()
     assert lab.processes() == []
 
