@@ -130,9 +130,10 @@ def too_many_includes(name: str, line: int) -> Finding:
                  thing="includes", remedy="Look for files that include each other.")  # fmt: skip
 
 
-def byte_order_mark(inputs: Inputs, name: str, why: str) -> Finding | None:
-    """A warning if a file begins with a byte-order mark. Only for solvers that mind it; `why` says how."""
+def byte_order_mark(inputs: Inputs, name: str, why: str, stops: bool = False) -> Finding | None:
+    """A finding if a file begins with a byte-order mark. Only for solvers that mind it; `why` says how, `stops` whether they end."""
     if not head(inputs, name, 3).startswith(codecs.BOM_UTF8):
         return None
-    return warning(f"{name} starts with a byte-order mark (BOM); {why}", file=name, line=1, thing="byte-order mark",
-                   remedy="Strip the mark: save the file as UTF-8 without BOM.", fix="strip-bom")  # fmt: skip
+    make = error if stops else warning
+    return make(f"{name} starts with a byte-order mark (BOM); {why}", file=name, line=1, thing="byte-order mark",
+                remedy="Strip the mark: save the file as UTF-8 without BOM.", fix="strip-bom")  # fmt: skip

@@ -12,12 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..base import Finding, Request, error, warning
-from ..paths import check_read, spot
+from ..elsewhere import HOMES
+from ..paths import check_read, check_written, spot
 from ..plan import Plan, Step
 from ..solvers import SOLVERS
 from ..tree import resolve
-from . import coordinates, counts, groups, parameters, topology, trajectory
+from . import coordinates, counts, defined, groups, library, parameters, topology, trajectory
 
+_WRITTEN = ("-deffnm", "-o", "-x", "-cpo", "-e", "-g", "-c", "-po", "-pp", "-px", "-pf", "-od", "-oi", "-dhdl")
 _PROGRAM = SOLVERS[3].programs
 _COORDINATES = (".gro", ".g96", ".pdb", ".brk", ".ent", ".esp", ".tpr")
 _ENDS: dict[str, tuple[str, ...]] = {"-f": (".mdp",), "-c": _COORDINATES, "-r": _COORDINATES, "-p": (".top",), "-n": (".ndx",),
@@ -58,6 +60,7 @@ def check(request: Request, plan: Plan) -> Iterator[Finding]:
         call = Call(step, _tool(step))
         if not step.conditional:
             yield from _files(call)
+        yield from _elsewhere(call)
         if call.tool == "pdb2gmx":
             yield from _force_field(call)
         if call.tool == "mdrun":
@@ -100,10 +103,24 @@ def _missing(call: Call, path: str, option: str) -> Finding | None:
                       missing=missing)  # fmt: skip
 
 
+def _elsewhere(call: Call) -> Iterator[Finding]:
+    """Results into a folder of another machine; GROMACS makes no folders."""
+    reads = _READS.get(call.tool, {})
+    for option in _WRITTEN:
+        path = (call.option(option) or "") if option not in reads else ""
+        if path.startswith(HOMES):
+            yield error(f"{spot(call.step.file, call.step.line)} writes to {path} ({option}), a folder of another machine; it does not exist here.",
+                        file=call.step.file, line=call.step.line, thing=path,
+                        remedy=f"Write into the job folder: {option} {posixpath.basename(path)}.")  # fmt: skip
+        elif option != "-o" and path and (found := check_written(path, verb="writes to", file=call.step.file, line=call.step.line,
+                                                                 cwd=call.step.cwd)):  # fmt: skip
+            yield found
+
+
 def _force_field(call: Call) -> Iterator[Finding]:
     name, step = call.option("-ff") or "select", call.step
     folder = resolve(step.cwd, f"{name}.ff") if step.cwd is not None else None
-    if name == "select" or topology.is_brought(f"{name}.ff/forcefield.itp") or folder is None or step.tree.exists(folder) is not False:
+    if name == "select" or library.is_brought(f"{name}.ff/forcefield.itp") or folder is None or step.tree.exists(folder) is not False:
         return
     near = step.tree.nearest_folder(folder)
     yield error(f"{spot(step.file, step.line)} wants the force field {name}, which is neither uploaded nor part of GROMACS.",
@@ -161,9 +178,10 @@ def _grompp(request: Request, call: Call, done: set[str]) -> Iterator[Finding]:
     top = topology.read(request.inputs, call.step, names["-p"], mdp) if names["-p"] else None
     gro = coordinates.read(request.inputs, names["-c"]) if names["-c"] else None
     if mdp:
+        yield from parameters.marked(request.inputs, mdp, allowed)
         yield from parameters.check(mdp, request.version, allowed, double="_d" in call.step.program)
     if top:
-        yield from topology.check(top)
+        yield from defined.check(top)
     if gro:
         yield from gro.findings
     if mdp:

@@ -1,4 +1,4 @@
-"""Coordinates (.gro): fixed columns, as many atoms as announced, and a box that is wide enough.
+"""Coordinates (.gro, and .pdb as far as atoms are counted): fixed columns, as many atoms as announced, and a box that is wide enough.
 
 The one idea to know: the format goes by columns, so tabs spoil it; and the box stands in the last line, which is read
 from the end of a big file.
@@ -31,6 +31,8 @@ class Gro:
 
 def read(inputs: Inputs, name: str) -> Gro | None:
     """None for other formats."""
+    if name.endswith(".pdb"):
+        return _pdb(inputs, name)
     if not name.endswith(".gro"):
         return None
     gro = Gro(name)
@@ -57,6 +59,19 @@ def read(inputs: Inputs, name: str) -> Gro | None:
             gro.names.append(line.text[10:15].strip())
     _ending(inputs, gro, tail, counted)
     return gro
+
+
+def _pdb(inputs: Inputs, name: str) -> Gro | None:
+    """Atoms of the first model; None where places are given twice over, as nobody knows then which of them count."""
+    gro = Gro(name, atoms=0)
+    for line in lines(inputs, name, _LOOKED_AT + 1):
+        if line.text.startswith(("ATOM  ", "HETATM")):
+            if line.number > _LOOKED_AT or line.text[16:17].strip():
+                return None
+            gro.atoms = (gro.atoms or 0) + 1
+        elif line.text.startswith(("ENDMDL", "END")):
+            break
+    return gro if gro.atoms else None
 
 
 def _ending(inputs: Inputs, gro: Gro, tail: str, counted: int) -> None:

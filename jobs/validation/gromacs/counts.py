@@ -15,14 +15,24 @@ from .topology import Topology
 
 def check(top: Topology, gro: Gro, allowed: int) -> Iterator[Finding]:
     known = all(top.kind(name) for name, _, _, _ in top.molecules)
-    if not top.complete or not top.molecules or not known or gro.atoms is None or gro.findings:
+    if not top.counted or not top.molecules or not known or gro.atoms is None or gro.findings:
         return
-    total = sum(top.molecule_types[top.kind(name) or name] * count for name, count, _, _ in top.molecules)
+    total = sum(top.atoms(name) * count for name, count, _, _ in top.molecules)
     if total != gro.atoms:
-        yield error(f"{gro.name} has {gro.atoms} atoms, {top.name} makes {total}.", file=top.name, line=top.molecules[-1][3],
-                    thing=str(total), remedy="Correct the numbers in [ molecules ].")  # fmt: skip
+        yield error(f"{gro.name} has {gro.atoms} atoms, {top.name} makes {total}: the number of coordinates does not match.",
+                    file=top.name, line=top.molecules[-1][3], thing=str(total), remedy=_correction(top, gro, total))  # fmt: skip
         return
     yield from _names(top, gro, allowed)
+
+
+def _correction(top: Topology, gro: Gro, total: int) -> str:
+    """The count that would fit, where changing that of one molecule is enough."""
+    for name, count, _, line in reversed(top.molecules):
+        atoms = top.atoms(name)
+        fits, rest = divmod((gro.atoms or 0) - total + atoms * count, atoms) if atoms else (0, 1)
+        if not rest and fits > 0:
+            return f"Correct the numbers in [ molecules ]; {name} {fits} in line {line} would fit."
+    return "Correct the numbers in [ molecules ]."
 
 
 def _names(top: Topology, gro: Gro, allowed: int) -> Iterator[Finding]:

@@ -48,6 +48,7 @@ NAMES = frozenset(
 )
 _FAMILIES = re.compile(r"(pull|awh\d*|rot|swap|imd|densityguidedsimulation|qmmmcp2k|electricfield|user|colvars|splitgroup|"
                        r"solventgroup|massw|size|coupl|dem|bulk|cyl|iontype|iontypes|nnpot|fmm|lambda|annealing|bulkoffset)\w*")  # fmt: skip
+_FEW = 3  # steps of a minimisation
 _INTEGERS = {"nsteps", "nstxout", "nstvout", "nstfout", "nstlog", "nstenergy", "nstxoutcompressed", "nstlist", "nstcomm",
              "nstcalcenergy", "initstep", "nsttcouple", "nstpcouple", "pmeorder", "lincsorder", "lincsiter"}  # fmt: skip
 _REALS = {"dt", "tinit", "rlist", "rcoulomb", "rvdw", "emtol", "emstep", "gentemp", "fourierspacing", "verletbuffertolerance"}
@@ -98,8 +99,6 @@ def read(inputs: Inputs, name: str) -> Mdp:
     if trouble := not_text(inputs, name):
         mdp.findings.append(trouble)
         return mdp
-    if mark := byte_order_mark(inputs, name, "grompp will not know the first parameter."):
-        mdp.findings.append(mark)
     for line in lines(inputs, name, 20_000):
         text = line.text.split(";")[0].strip()
         if not text:
@@ -118,6 +117,14 @@ def read(inputs: Inputs, name: str) -> Mdp:
     return mdp
 
 
+def marked(inputs: Inputs, mdp: Mdp, allowed: int) -> Iterator[Finding]:
+    """A byte-order mark: with a parameter behind it that is one warning, with anything else (a remark, nothing) an error."""
+    first = next(iter(lines(inputs, mdp.name, 1)), None)
+    stops = not allowed or not first or "=" not in first.text.split(";")[0]
+    if mark := byte_order_mark(inputs, mdp.name, "grompp will not know the first parameter.", stops):
+        yield mark
+
+
 def check(mdp: Mdp, version: str, allowed: int, double: bool) -> Iterator[Finding]:
     yield from mdp.findings
     for plain, value in mdp.values.items():
@@ -130,11 +137,25 @@ def check(mdp: Mdp, version: str, allowed: int, double: bool) -> Iterator[Findin
     yield from _span(mdp)
     yield from _groups(mdp)
     yield from _removed(mdp, version.strip())
+    yield from _minimising(mdp)
     emtol = mdp.number("emtol", 10.0)
-    if mdp.text("integrator").lower() in ("steep", "cg", "l-bfgs") and "emtol" in mdp.values and emtol < 1e-4 and not double:
+    if mdp.text("integrator").lower() in ("steep", "cg", "l-bfgs") and "emtol" in mdp.values and 0 < emtol < 1e-4 and not double:
         yield warning(f"{mdp.name} line {mdp.values['emtol'].line}: emtol {mdp.text('emtol')} is below what single precision can "
                       "reach.", file=mdp.name, line=mdp.values["emtol"].line, thing="emtol",
                       remedy="Give a larger tolerance, or use gmx_d.")  # fmt: skip
+
+
+def _minimising(mdp: Mdp) -> Iterator[Finding]:
+    """A minimisation that can't reach its tolerance: far too few steps, or no tolerance that a number can be below."""
+    if mdp.text("integrator").lower() not in ("steep", "cg", "l-bfgs"):
+        return
+    steps, emtol = mdp.values.get("nsteps"), mdp.values.get("emtol")
+    if steps and 0 < mdp.number("nsteps", 0) <= _FEW:
+        yield warning(f"{mdp.name} line {steps.line}: a minimisation of {steps.text} step{'s' * (steps.text != '1')} can't reach its tolerance "
+                      "(emtol).", file=mdp.name, line=steps.line, thing="nsteps", remedy="Allow for instance 50000 steps; it ends when it has converged.")  # fmt: skip
+    if emtol and emtol.text and mdp.number("emtol", 10.0) <= 0:
+        yield warning(f"{mdp.name} line {emtol.line}: the tolerance emtol = {emtol.text} can never be met.", file=mdp.name, line=emtol.line,
+                      thing="emtol", remedy="Give a force in kJ/mol/nm, for instance 100.")  # fmt: skip
 
 
 def _removed(mdp: Mdp, version: str) -> Iterator[Finding]:

@@ -18,14 +18,11 @@ from ..base import Finding, Inputs, error
 from ..paths import check_read
 from ..plan import Step
 from ..scan import Scanner
-from ..text import MOST_INCLUDES, byte_order_mark, not_text, too_many_includes, zeros_behind
+from ..text import MOST_INCLUDES, byte_order_mark, head, not_text, too_many_includes, zeros_behind
 from ..tree import is_windows
-from . import order
+from . import library, order
 from .parameters import Mdp
 
-_BROUGHT = re.compile(r"(amber(03|94|96|99|99sb|99sb-ildn|GS|14sb|19sb)|charmm27|gromos(43a1|43a2|45a3|53a5|53a6|54a7)|oplsaa)\.ff/.*|"
-                      r"(ff\w+|spce?|tip\dp|ions|flexspce?|flexwat-ferguson|sw|tip4pew)\.itp")  # fmt: skip
-_MOLECULES = re.compile(r"(.*/)?(spce?|tip\w+|ions)\.itp")  # those of them that bring a [ moleculetype ]
 _DIRECTIVES = """defaults atomtypes bondtypes constrainttypes pairtypes angletypes dihedraltypes nonbond_params implicit_genborn_params
     implicit_surface_params cmaptypes moleculetype atoms virtual_sites1 virtual_sites2 virtual_sites3 virtual_sites4
     virtual_sitesn bonds exclusions pairs pairs_nb angles dihedrals constraints settles polarization water_polarization
@@ -43,6 +40,8 @@ class Topology:
     name: str
     findings: list[Finding] = field(default_factory=list)
     complete: bool = True
+    counted: bool = True  # every molecule is known with its atoms, those of the installation's library too
+    brought: dict[str, int] = field(default_factory=dict)  # molecules of that library -> number of atoms
     molecule_types: dict[str, int] = field(default_factory=dict)  # name -> number of atoms
     atom_types: set[str] = field(default_factory=set)
     used_types: dict[str, tuple[str, int]] = field(default_factory=dict)  # type -> where it is used first
@@ -54,8 +53,17 @@ class Topology:
 
     def kind(self, name: str) -> str | None:
         """The molecule of this name; in other case too if there is one only."""
-        alike = [known for known in self.molecule_types if known.lower() == name.lower()]
-        return name if name in self.molecule_types else alike[0] if len(alike) == 1 else None
+        everywhere = {**self.brought, **self.molecule_types}
+        alike = [known for known in everywhere if known.lower() == name.lower()]
+        return name if name in everywhere else alike[0] if len(alike) == 1 else None
+
+    def atoms(self, name: str) -> int:
+        kind = self.kind(name) or name
+        return self.molecule_types.get(kind, self.brought.get(kind, 0))
+
+    def lost(self) -> None:
+        """Something was not read, so nothing can be called missing."""
+        self.complete = self.counted = False
 
 
 def read(inputs: Inputs, step: Step, name: str, mdp: Mdp | None) -> Topology:
@@ -84,9 +92,9 @@ class _Reader:
     def file(self, name: str, above: list[str]) -> None:
         if trouble := not_text(self.inputs, name):
             self.top.findings.append(trouble)
-            self.top.complete = False
+            self.top.lost()
             return
-        if mark := byte_order_mark(self.inputs, name, "grompp will misread line 1."):
+        if mark := _mark(self.inputs, name):
             self.top.findings.append(mark)
         with contextlib.suppress(OSError, KeyError, ValueError, EOFError), self.inputs.open(name) as stream:
             self._lines(Scanner(stream, name), name, above)
@@ -97,7 +105,7 @@ class _Reader:
             word, file, line = self.opened[-1]
             self.top.findings.append(error(f"{file} line {line}: this #{word} has no #endif; what follows belongs to it.", file=file,
                                            line=line, thing=f"#{word}", remedy="Add #endif where it ends."))  # fmt: skip
-            self.top.complete = False
+            self.top.lost()
 
     def _lines(self, scanner: Scanner, name: str, above: list[str]) -> None:
         pending, rows = "", 0
@@ -114,7 +122,7 @@ class _Reader:
                 self._line(text, name, scanner.number)
             self._pass_over(scanner, rows)
         if scanner.cut:
-            self.top.complete = False
+            self.top.lost()
             self.top.findings += [zeros_behind(name, scanner.number)] if scanner.zeros else []
 
     def _pass_over(self, scanner: Scanner, rows: int) -> None:
@@ -122,7 +130,7 @@ class _Reader:
         if self.directive in _PASSED and rows > _HEAD:
             scanner.skip_to(_NEXT)
         elif rows > _KEPT and scanner.skip_to(_NEXT):
-            self.top.complete = False
+            self.top.lost()
 
     def _macro(self, text: str, name: str, number: int, above: list[str]) -> None:
         word, _, rest = text[1:].strip().partition(" ")
@@ -133,7 +141,9 @@ class _Reader:
             self.doubts.append(doubtful)
             self.sure &= not doubtful
             self.opened.append((word, name, number))
-            self.top.complete = self.top.complete and not self.unsure
+            if self.unsure:
+                self.top.lost()
+            self.top.counted &= not rest.startswith("_FF")  # a force field of the installation defines its name so
         elif word == "else" and self.branches:
             self.branches[-1] = not self.branches[-1]
         elif word == "endif" and self.branches:
@@ -170,9 +180,20 @@ class _Reader:
             self.files += 1
             self.file(inside, here)
             return
-        elif not (inside or self.step.conditional or self.unsure or self.searched or is_brought(path)):
+        elif not (inside or self.step.conditional or self.unsure or self.searched or library.is_brought(path)):
             self._missing(path, places, name, number)
-        self.behind |= bool(is_brought(path) and _MOLECULES.fullmatch(path)) and not any(self.doubts)
+        self.behind |= library.defines_molecules(path) and not any(self.doubts)
+        self._library(path, name, number, bool(inside) or self.searched)
+
+    def _library(self, path: str, name: str, number: int, own: bool) -> None:
+        """A file of the installation: what it defines is known, or else nothing is known any more."""
+        found = None if own or any(self.doubts) or not library.is_brought(path) else library.molecules(path)
+        if found is None:
+            self.top.counted = False
+        elif library.WATER in found and library.WATER in {**self.top.brought, **self.top.molecule_types}:
+            self._wrong(name, number, path, f"{path} defines the molecule {library.WATER}, which was defined above already",
+                        "Include one model of water only.")  # fmt: skip
+        self.top.brought.update(found or {})
         self.top.complete = self.sure = False
 
     def _missing(self, path: str, places: list[str], name: str, number: int) -> None:
@@ -221,7 +242,7 @@ class _Reader:
         self.top.places.setdefault(directive, (name, number))
 
     def _molecule(self, molecule: str, name: str, number: int) -> None:
-        if molecule in self.top.molecule_types and not self.unsure:
+        if (molecule in self.top.molecule_types or (molecule == library.WATER and molecule in self.top.brought)) and not self.unsure:
             self._wrong(name, number, molecule, f"the molecule {molecule} is defined twice", "Keep one of the two.")
         self.molecule = molecule
         self.sure = not self.unsure and not any(self.doubts)
@@ -245,27 +266,7 @@ class _Reader:
         self.top.findings.append(error(f"{name} line {number}: {what}.", file=name, line=number, thing=thing, remedy=remedy))
 
 
-def check(top: Topology) -> Iterator[Finding]:
-    yield from top.findings
-    if not top.complete:
-        return
-    for needed in ("defaults", "moleculetype", "system", "molecules"):
-        if not top.directives[needed]:
-            yield error(f"{top.name} has no [ {needed} ].", file=top.name, line=1, thing=needed, remedy=f"Add [ {needed} ].")
-    for name, _, file, line in top.molecules:
-        if top.kind(name) is None:
-            near = difflib.get_close_matches(name, list(top.molecule_types), 1, 0.5)
-            yield error(f"{file} line {line}: the molecule {name} has no [ moleculetype ].", file=file, line=line, thing=name,
-                        remedy=f"The nearest is {near[0]}." if near else "Define it, or include its .itp file.")  # fmt: skip
-    for kind, (file, line) in top.used_types.items():
-        if top.atom_types and kind not in top.atom_types:
-            near = difflib.get_close_matches(kind, list(top.atom_types), 1, 0.5)
-            yield error(f"{file} line {line}: the atom type {kind} is not in [ atomtypes ].", file=file, line=line, thing=kind,
-                        remedy=f"The nearest is {near[0]}." if near else "Define it.")  # fmt: skip
-    if top.molecules and sum(count for _, count, _, _ in top.molecules) == 0:
-        yield error(f"{top.name}: [ molecules ] counts 0 molecules.", file=top.name, thing="molecules", remedy="Give their numbers.")
-
-
-def is_brought(path: str) -> bool:
-    """A file that every installation of GROMACS has."""
-    return bool(_BROUGHT.fullmatch(path))
+def _mark(inputs: Inputs, name: str) -> Finding | None:
+    """A byte-order mark spoils the first line, which may be a remark."""
+    found = byte_order_mark(inputs, name, "grompp does not know the first line then.", stops=True)
+    return found if head(inputs, name, 4)[3:] in (b"#", b"[") else None
