@@ -7,6 +7,7 @@ costs that task's time. Words are compared without regard to case; `;` parts com
 from __future__ import annotations
 
 import contextlib
+import difflib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -67,6 +68,7 @@ class Block:
     head: Row
     rows: list[Row] = field(default_factory=list)
     closed: bool = True
+    meant: str = ""  # the block that a misspelt name probably stands for
 
     @property
     def name(self) -> str:
@@ -102,7 +104,7 @@ class _Reader:
             self.deck.findings.append(trouble)
             self.deck.complete = False
             return
-        if mark := byte_order_mark(self.inputs, name, "NWChem does not know the first directive then."):
+        if mark := byte_order_mark(self.inputs, name, "NWChem does not know the first directive then.", stops=True):
             self.deck.findings.append(mark)
         with contextlib.suppress(OSError, KeyError, ValueError, EOFError), self.inputs.open(name) as stream:
             yield from self._rows(Scanner(stream, name), name, above)
@@ -160,6 +162,26 @@ def _group(rows: list[Row], deck: Deck) -> None:
         at += 1
         if block.name in BLOCKS and not _is_single(block.head):
             at = _fill(block, rows, at)
+        elif block.name not in SINGLES and (meant := meant_block(block.name)):
+            at = _swallow(block, rows, at, meant)
+
+
+def meant_block(name: str) -> str | None:
+    """The block whose name is probably misspelt so, if no other directive is nearer."""
+    near = difflib.get_close_matches(name, BLOCKS | SINGLES, 1, 0.7)
+    return near[0] if near and near[0] in BLOCKS and near[0] not in SINGLES else None
+
+
+def _swallow(block: Block, rows: list[Row], at: int, meant: str) -> int:
+    """The rows of a block whose name is misspelt: one finding is enough. Nothing is swallowed where no `end` closes it."""
+    for end in range(at, len(rows)):
+        if rows[end].name == "end":
+            block.rows = rows[at:end]
+            block.meant = meant
+            return end + 1
+        if rows[end].name in BLOCKS | SINGLES:
+            break
+    return at
 
 
 def _is_single(row: Row) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..base import Finding, error
+from . import cores
 from .deck import Block, Deck, Row
 
 _ELEMENTS = """h he li be b c n o f ne na mg al si p s cl ar k ca sc ti v cr mn fe co ni cu zn ga ge as se br kr rb sr y zr nb mo tc ru rh pd
@@ -36,12 +37,16 @@ class _Now:
     geometry: Block | None = None
     basis: Block | None = None
     charge: int | None = 0
-    pseudo: bool = False  # an ecp takes electrons away
+    ecp: Block | None = None  # takes electrons away
     mult: dict[str, tuple[int, Row] | None] = field(default_factory=lambda: {"scf": None, "dft": None})
 
 
 def check(deck: Deck) -> Iterator[Finding]:
-    if not deck.complete or deck.cut or any(block.name in ("restart", "python", "load_geometry", "set", "rtdb") for block in deck.items):
+    if (
+        not deck.complete
+        or deck.cut
+        or any(block.meant or block.name in ("restart", "python", "load_geometry", "set", "rtdb") for block in deck.items)
+    ):
         return
     now, told = _Now(), set()
     for block in deck.items:
@@ -63,7 +68,7 @@ def _pass(block: Block, now: _Now) -> None:
         word = block.head.words[1] if len(block.head.words) > 1 else ""
         now.charge = int(float(word)) if re.fullmatch(r"[-+]?\d+(\.0*)?", word) else None
     elif block.name == "ecp":
-        now.pseudo = True
+        now.ecp = block
     elif block.name == "scf":
         now.mult["scf"] = next((one for row in block.rows if (one := _spin(row))), now.mult["scf"])
     elif block.name == "dft":
@@ -104,7 +109,8 @@ def _task(row: Row, now: _Now) -> Iterator[Finding]:
         yield _wrong(row, "there is no basis before this task", "basis", "Add a basis block above it.")
     else:
         yield from _covered(now.basis, atoms)
-    if not now.pseudo and now.charge is not None and theory in (*_FROM_SCF, "dft") and not _has_symmetry(now.geometry):
+        yield from cores.check(now.basis, now.ecp, {tag: _number(tag) for tag in atoms})
+    if now.ecp is None and now.charge is not None and theory in (*_FROM_SCF, "dft") and not _has_symmetry(now.geometry):
         yield from _parity(row, theory, now, sum(_number(tag) for tag in atoms) - now.charge)
 
 

@@ -13,7 +13,7 @@ from .geometry import SYMBOLS, is_number
 _THEORIES = """scf dft sodft mp2 direct_mp2 rimp2 ccsd ccsd(t) ccsd+t(ccsd) mcscf selci tce semi tddft esp property md pspw band
     paw qmmm python shell rel cphf hessian freq frequencies neb zts dplot vscf ccca rt_tddft gw plumed mm oniom drdy
     uccsd uccsdt uccsdtq cisd cisdt mbpt2 mbpt3 mbpt4 lccd lccsd ccd prepare analysis bsse etrans stepper ecce_print string prop
-    raman embed fcidump mp2_grad dntmc""".split()
+    raman embed fcidump mp2_grad dntmc xtb tbt""".split()
 _OPERATIONS = """energy gradient optimize saddle hessian frequencies freq freqs property dynamics thermodynamics numerical
     ignore shell neb string zts vscf raman fukui steepest_descent car-parrinello psp_generator psp_formatter psp_analysis
     wavefunction_initializer v_wavefunction_initializer wavefunction_expander band_structure dos bq optim bsse conical
@@ -93,6 +93,7 @@ _NUMBERS = {
     ("scf", "maxiter"): True, ("scf", "thresh"): True, ("scf", "tol2e"): True, ("scf", "nopen"): True, ("driver", "maxiter"): True,
     ("dft", "iterations"): False, ("dft", "mult"): False,
 }  # fmt: skip
+_FINEST = 1e-14  # of a tolerance
 _REMARKS = ("!", "//", "%", "--", "/*")  # of other programs
 
 
@@ -106,10 +107,30 @@ def _method(block: Block) -> Iterator[Finding]:
         elif row.name in ("maxiter", "iterations", "thresh", "tol2e") and len(row.words) > 1 and _not_positive(row.words[1]):
             yield error(f"{row.where}: {row.name} {row.words[1]} can never be met.", file=row.file, line=row.line, thing=row.name,
                         remedy="Give a value above zero.")  # fmt: skip
+        elif (one := _once(block, row)) or (row.name == "convergence" and (one := _unreachable(row))):
+            yield one
         elif row.name == "xc":
             yield from _functional(row)
         elif row.name == "grid" and block.name == "dft":
             yield from _grid(row)
+
+
+def _once(block: Block, row: Row) -> Finding | None:
+    """A self-consistent field that may take one step: it can't know whether it has converged."""
+    limit = {"dft": "iterations", "scf": "maxiter"}.get(block.name)
+    if row.name != limit or row.words[1:2] != ("1",) or any(other.name in ("noscf", "vectors") for other in block.rows):
+        return None
+    return warning(f"{row.where}: {limit} 1 can never converge, the first step has nothing to compare with.", file=row.file, line=row.line,
+                   thing=f"{limit} 1", remedy=f"Allow for instance {limit} 50; it ends when it has converged.")  # fmt: skip
+
+
+def _unreachable(row: Row) -> Finding | None:
+    """A tolerance below what double precision holds."""
+    for what, word in zip(row.words[1:], row.words[2:], strict=False):
+        if what.lower() in ("energy", "density", "gradient") and is_number(word) and float(re.sub("[dD]", "e", word)) < _FINEST:
+            return warning(f"{row.where}: the tolerance {word} of the {what.lower()} can never be met.", file=row.file, line=row.line,
+                           thing=f"convergence {what}", remedy="Give for instance energy 1e-8 density 1e-6.")  # fmt: skip
+    return None
 
 
 def _grid(row: Row) -> Iterator[Finding]:
@@ -151,6 +172,16 @@ def _theory(row: Row) -> Iterator[Finding]:
     for word, known, what in ((words[0], _THEORIES, "theory"), (words[1] if len(words) > 1 else "", _OPERATIONS, "operation")):
         if word and word not in known and word not in _THEORIES and words[0] not in ("shell", "python"):
             near = difflib.get_close_matches(word, known, 1, 0.7)
-            make = error if near else warning
+            other = _misplaced(word)
+            make = error if near or other else warning
             yield make(f"{row.where}: the {what} {word} is not known.", file=row.file, line=row.line, thing=word,
-                       remedy=f"Did you mean {near[0]}?" if near else "Check its spelling.")  # fmt: skip
+                       remedy=other or (f"Did you mean {near[0]}?" if near else "Check its spelling."))  # fmt: skip
+
+
+def _misplaced(word: str) -> str:
+    """What to do about a word of a task that belongs elsewhere."""
+    if word in _FUNCTIONALS:
+        return f"{word} is a functional: write task dft, and xc {word} in the dft block."
+    if word in _OPERATIONS and word not in _THEORIES:
+        return f"Put the theory before it: task scf {word}."
+    return f"{word} is a basis: name it in the basis block." if re.match(r"(6-31|cc-p|def2-|sto-\dg)", word) else ""
