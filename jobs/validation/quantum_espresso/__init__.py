@@ -106,6 +106,9 @@ def _needed(step: Step, deck: Deck, place: tuple[str, str], saved: set[tuple[str
     at = {"file": deck.name, "line": value.line if value else 1, "thing": folder}
     where = f"{deck.name} line {at['line']}"
     remedy = f"There is {near}." if near and near.endswith(".save") else "Add the results of the scf job, or run scf first in the command."
+    if saved:
+        before = " and ".join(f"prefix '{prefix}' in '{outdir}'" for outdir, prefix in sorted(saved))
+        remedy = f"The scf of this command writes {before}; {step.program} looks for prefix '{place[1]}' in '{place[0]}': write the same in both."
     shown = f"./{folder}" if not folder.startswith(".") else folder
     if wants:
         yield error(f"{where}: {calculation} wants {shown} from an scf run, which is not among the uploaded files.", remedy=remedy, **at)  # type: ignore[arg-type]

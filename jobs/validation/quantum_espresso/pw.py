@@ -12,11 +12,12 @@ from collections.abc import Iterator
 
 from ..base import Finding, Request, error, warning
 from ..plan import Step
-from . import electrons, pseudopotentials, structure
+from . import electrons, limits, pseudopotentials, structure
 from .deck import CARDS, Deck, Namelist, Value
 from .variables import CHOICES, INTEGERS, LOGICALS, NAMELISTS, REALS, STRINGS
 
 _ORDER = ["control", "system", "electrons"]
+_TYPOGRAPHIC = "\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u00b4\u0060\u00ab\u00bb\u2032'\""
 _POSITIVE = {"ecutwfc": "system", "ecutrho": "system", "nat": "system", "ntyp": "system", "conv_thr": "electrons",
              "electron_maxstep": "electrons", "mixing_beta": "electrons", "dt": "control", "nbnd": "system"}  # fmt: skip
 
@@ -27,6 +28,7 @@ def check(request: Request, step: Step, deck: Deck) -> Iterator[Finding]:
     for namelist in deck.namelists.values():
         yield from _variables(deck, namelist)
     yield from _numbers(deck)
+    yield from limits.check(deck)
     if not broken:
         yield from _cell(deck)
         yield from _cards(deck)
@@ -76,14 +78,22 @@ def _variables(deck: Deck, namelist: Namelist) -> Iterator[Finding]:
         if value.name not in known:
             yield _unknown(deck, namelist, value, known)
         elif value.name in STRINGS and value.string is None and "$" not in value.text and not value.text.startswith(("'", '"')):
-            yield _wrong(deck, value.line, value.name, f"{value.name} wants text in quotes, not {value.text[:40]}",
-                         f"Write {value.name}='{value.text[:40]}'.")  # fmt: skip
+            yield _unquoted(deck, value)
         elif value.name in LOGICALS and "$" not in value.text and not re.fullmatch(r"\.?[tTfF]\w*\.?", value.text):
             yield _wrong(deck, value.line, value.name, f"{value.name} is yes or no, not {value.text[:40]}", "Write .true. or .false.")
         elif value.name in INTEGERS | REALS and "$" not in value.text:
             yield from _numeric(deck, value)
         if value.name in CHOICES and value.string is not None:
             yield from _choice(deck, value)
+
+
+def _unquoted(deck: Deck, value: Value) -> Finding:
+    """Text without quotes, or in those of a word processor, which Fortran takes for letters."""
+    bare = value.text.strip(_TYPOGRAPHIC)[:40]
+    what = f"{value.name} wants text in quotes, not {value.text[:40]}"
+    if bare != value.text[:40]:
+        what = f"the quotes of {value.name}={value.text[:40]} are typographic ones, which Fortran does not know"
+    return _wrong(deck, value.line, value.name, what, f"Write {value.name}='{bare}'.")
 
 
 def _unknown(deck: Deck, namelist: Namelist, value: Value, known: frozenset[str]) -> Finding:
