@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from . import launched, programs, programs_named, ranks, scripts, solvers, syntax, text
+from . import binaries, elsewhere, helpers, launched, programs, programs_named, ranks, scripts, solvers, syntax, text
 from .base import Finding, Request, Severity, error, mode_of, nearest, warning
 from .paths import check_read, check_written, spot
 from .plan import Plan, Step
@@ -25,7 +25,6 @@ _FILE = re.compile(r"[\w./+~-]*[\w-]\.[A-Za-z][\w]{0,9}$")
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 LOOKERS = {"cat", "cut", "du", "file", "find", "grep", "head", "ls", "readlink", "sha256sum", "stat", "strings", "tail", "tr", "wc"}
 """Programs that only look: a path outside may well be there on the node, so naming one is no reason to refuse the job."""
-_HOMES = tuple(f"/{folder}/" for folder in ("home", "Users", "root"))
 _CREATES = {"cp", "mv", "tee", "touch", "mkdir", "rsync", "install", "tar", "zip", "gzip"}
 
 
@@ -42,6 +41,7 @@ def check(request: Request, plan: Plan) -> Iterator[Finding]:
     for step in plan.steps:
         if not step.conditional:
             yield from _step(request, plan, step)
+    yield from helpers.check(request, plan)
     yield from _licences(plan)
     yield from _background(plan)
     yield from programs_named.check(request, plan)
@@ -68,6 +68,7 @@ def _step(request: Request, plan: Plan, step: Step) -> Iterator[Finding]:
     yield from _program(request, plan, step)
     yield from _scripts(request, step)
     yield from _files(plan, step)
+    yield from elsewhere.environment(step)
     yield from launched.check(request, step)
 
 
@@ -136,6 +137,7 @@ def _startable(request: Request, plan: Plan, step: Step, name: str) -> Iterator[
         interpreter = found.group(1).decode("utf-8", "replace")
         yield error(f"{name} line 1 names the interpreter {interpreter}, a path of your own computer.", file=name, line=1,
                     thing=interpreter, remedy=f"Write #!/usr/bin/env {interpreter.rsplit('/', 1)[-1]}.")  # fmt: skip
+    yield from binaries.check(request.inputs, name)
     yield from scripts.interpreter(request.inputs, name)
     if not first.startswith(b"#!") or b"sh" in first:
         yield from scripts.shell(request.inputs, name, direct=True)
@@ -173,9 +175,10 @@ def _windows_script(request: Request, name: str) -> Iterator[Finding]:
     if mark := text.byte_order_mark(request.inputs, name, "the shell takes it as part of the first word."):
         yield mark
     if b"\r\n" in head:
-        yield warning(f"{name} has Windows line ends (CRLF), which the shell takes as part of the words.", file=name,
-                      line=head[: head.index(b"\r\n")].count(b"\n") + 1, thing="CRLF",
-                      remedy="Convert it to Unix line ends.", fix="unix-line-ends")  # fmt: skip
+        make = error if scripts.breaks_with_windows_ends(head) else warning
+        yield make(f"{name} has Windows line ends (CRLF), which the shell takes as part of the words.", file=name,
+                   line=head[: head.index(b"\r\n")].count(b"\n") + 1, thing="CRLF",
+                   remedy="Convert it to Unix line ends.", fix="unix-line-ends")  # fmt: skip
 
 
 def _files(plan: Plan, step: Step) -> Iterator[Finding]:
@@ -186,6 +189,7 @@ def _files(plan: Plan, step: Step) -> Iterator[Finding]:
     if known or programs.is_known(step.program) or step.program in _CREATES or step.program in plan.functions:
         return
     if not solvers.claims(step.program):
+        yield from elsewhere.arguments(step)
         yield from _guessed(step)
 
 
@@ -231,7 +235,7 @@ def _read(step: Step, word: str, verb: str) -> Iterator[Finding]:
 
 def _leads_out(step: Step, word: str) -> bool:
     """Whether a look goes to the node itself (/opt/data, a dot file): what is named like somebody's own file is not meant."""
-    if is_windows(word) or word.startswith(_HOMES):
+    if is_windows(word) or word.startswith(elsewhere.HOMES):
         return False
     return word.startswith("/") or (step.path(word) is None and word.rpartition("/")[2].startswith("."))
 

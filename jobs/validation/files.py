@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from . import archives, programs
+from . import archives, programs, truncated
 from .base import Finding, Inputs, Request, error, warning
 from .paths import spot
 from .plan import Plan, Step
@@ -19,9 +19,12 @@ from .tree import is_windows
 def check(request: Request, plan: Plan) -> Iterator[Finding]:
     yield from _names(request.inputs)
     yield from _archives(request.inputs, plan)
+    emptied = list(truncated.check(plan))
+    yield from emptied
+    told = {(finding.file, finding.line) for finding in emptied}
     for step in plan.steps:
         yield from _empty(request, step)
-        yield from _overwritten(step)
+        yield from _overwritten(step) if (step.file, step.line) not in told else ()
 
 
 def _names(inputs: Inputs) -> Iterator[Finding]:

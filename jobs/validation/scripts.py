@@ -24,6 +24,10 @@ _INTERPRETERS = frozenset(
     node octave php tclsh wish expect make groovy guile bc gnuplot busybox matlab deno bun racket scala swift runghc nu pwsh true
     false cat""".split()
 )
+_BROKEN = re.compile(
+    rb"(?m)^[ \t]*(?:(?:set|cd|source|\.|shift|module)[ \t][^\r\n]*|(?:if|for|while|until|case)[ \t(\[][^\r\n]*|"
+    rb"(?:then|do|done|fi|else|esac|\{|\})[ \t;]*|[^\r\n#]*\\|[\w./-]+)\r$"
+)  # words of the shell that a carriage return makes others, and lines of one word
 _PLACES = re.compile(r"#!\s*(/bin|/usr/bin|/usr/local/bin)/([\w.+-]+)(?:\s+(?:-S\s+)?([\w.+-]+))?\s*$")
 
 
@@ -50,6 +54,11 @@ def shell(inputs: Inputs, name: str, direct: bool) -> Iterator[Finding]:
     for line, word in unfinished(text):
         yield warning(f"{name} line {line}: nothing ends this here-document (it wants a line {word}), so the rest of the script is "
                       "taken for its text.", file=name, line=line, thing=word, remedy=f"Add a line that holds only {word}.")  # fmt: skip
+
+
+def breaks_with_windows_ends(text: bytes) -> bool:
+    """Whether carriage returns surely break a script, and not only spoil an argument."""
+    return b"<<" not in text and bool(_BROKEN.search(text))
 
 
 def _closer(said: str, text: str) -> str:

@@ -118,6 +118,8 @@ def _bytes(folder: Path, make: dict[str, Any]) -> None:
         (folder / name).write_bytes(b"\xef\xbb\xbf" + (folder / name).read_bytes())
     for name in make.get("crlf", ()):
         (folder / name).write_bytes((folder / name).read_bytes().replace(b"\n", b"\r\n"))
+    for name, digits in make.get("hex", {}).items():
+        (folder / name).write_bytes(bytes.fromhex(digits))
     for name in make.get("utf16", ()):
         (folder / name).write_bytes((folder / name).read_text().encode("utf-16"))
     for name, mode in make.get("modes", {}).items():
