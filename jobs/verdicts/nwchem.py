@@ -20,6 +20,7 @@ from .text import shown, words
 
 PROGRAM = re.compile(r"^nwchem[\w.+-]*$", re.I)
 SIGNATURE = re.compile(rb"Northwest Computational Chemistry Package|^ argument +1 = .*\n", re.M)
+_SCANTY = re.compile(r"(?i)insufficient|not enough|ma_(?:push|alloc|get)|stack|heap")
 UNMET = re.compile(
     r"(?i)converge|scf (?:energy|gradient|optimize|frequencies) failed|(?:dft|mp2|ccsd|tce|driver|tddft).*(?:failed|not "
     r"converged)|optimize failed|energy failed"
@@ -115,13 +116,10 @@ class _Seen:
 
     def _error(self) -> Verdict | None:
         if self.one["memory"]:
-            return bad(
-                self.run,
-                Label.INCOMPLETE,
-                f"NWChem ran out of memory: {self.one['memory'][1]}",
-                self.line("memory"),
-                "Lower the memory line of the input, or choose a coretype with more memory.",
-            )
+            advice = "Lower the memory line of the input, or choose a coretype with more memory."
+            if _SCANTY.search(self.one["memory"][1]):  # of what the input grants, not of what the machine has
+                advice = "Raise the memory line of the input, for instance memory total 2000 mb: it grants each process too little."
+            return bad(self.run, Label.INCOMPLETE, f"NWChem ran out of memory: {self.one['memory'][1]}", self.line("memory"), advice)
         if not self.errors:
             return None
         place = f" (input line {self.one['input'][1]})" if self.one["input"] else ""

@@ -138,7 +138,8 @@ class QeLog(Log):
         elif _IONS.search(text):
             one["ions"] = [number, text]
         elif text.startswith(_ENDS):
-            one["ended"] = [number, text]
+            follows = one["ended"] and text.startswith("Calculation stopped")  # says where, the line before it says why
+            one["ended"] = one["ended"] if follows else [number, text]
         elif text.startswith("Damped"):
             self._other(number, text)
 
