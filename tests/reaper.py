@@ -10,6 +10,8 @@ from django.db import connection
 from jobs import backends
 
 ACTS = ("create", "destroy")
+BOOKKEEPING = ("jobs_turn", "jobs_poolstate", "jobs_installation")
+"""Tables that say whose turn it is and what was seen: a death before such a write is one before a turn, or after it."""
 
 
 class Death(BaseException):
@@ -21,6 +23,13 @@ class Reaper:
 
     def __init__(self, at: int = -1) -> None:
         self.at, self.count, self.names = at, 0, []
+
+    def points(self, start: int = 0) -> tuple[list[int], list[int]]:
+        """From the `start`th on: those of writes that matter and of outside acts, and those of bookkeeping."""
+        found: tuple[list[int], list[int]] = [], []
+        for at in range(start, self.count):
+            found[any(table in self.names[at] for table in BOOKKEEPING)].append(at)
+        return found
 
     def point(self, name: str) -> None:
         self.names.append(name)
