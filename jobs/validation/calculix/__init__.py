@@ -12,7 +12,7 @@ from ..base import Finding, Request, error, warning
 from ..paths import check_read, spot
 from ..plan import Plan, Step
 from ..solvers import SOLVERS
-from . import abaqus, mesh, order, outputs, sets, steps, words
+from . import abaqus, mesh, order, outputs, parameters, sets, steps, words
 from .cards import Deck, read_deck
 
 _PROGRAM = SOLVERS[0].programs
@@ -93,6 +93,7 @@ def _deck(request: Request, step: Step, deck: Deck) -> Iterator[Finding]:
     yield from words.check(deck)
     parts = list(abaqus.check(deck))
     yield from parts or order.check(deck)
+    yield from parameters.check(deck) if not parts else ()
     yield from steps.check(request, step, deck)
     restarts = any(card.name == "RESTART" and "READ" in card.parameters for card in deck.cards)
     if deck.complete and not parts:

@@ -14,7 +14,7 @@ from ..paths import check_read, spot
 from ..plan import Plan, Step
 from ..solvers import SOLVERS
 from ..tree import resolve
-from . import atoms, clock, files, groups, numbers, once, overwrites, sequence, setup, types, vocabulary, words
+from . import atoms, clock, elements, files, groups, numbers, once, overwrites, sequence, setup, types, vocabulary, words
 from . import data as data_files
 from .script import Script, is_known, read_script
 
@@ -69,6 +69,7 @@ def _script(request: Request, step: Step, script: Script) -> Iterator[Finding]:
     yield from sequence.check(step, script, _given(step))
     yield from setup.check(script)
     yield from types.check(script, data)
+    yield from elements.check(request, step, script, data)
     yield from numbers.check(request, step, script)
     yield from atoms.check(request, script, data)
     yield from clock.check(script)

@@ -24,7 +24,7 @@ def check(request: Request, script: Script, data: Data | None) -> Iterator[Findi
     need = atoms * _BYTES
     if command and have and need > have:
         make = error if need > 2 * have else warning
-        yield make(f"{command.where} makes about {atoms:,.0f} atoms: they need at least {need / (1 << 30):,.1f} GiB of memory, the hardware has "
+        yield make(f"{command.where} ({command.name}) makes about {atoms:,.0f} atoms: they need at least {need / (1 << 30):,.1f} GiB of memory, the hardware has "
                    f"{have / (1 << 30):.1f} GiB.", file=command.file, line=command.line, thing="memory",
                    remedy="Choose hardware with more memory, or a smaller model.")  # fmt: skip
 

@@ -61,6 +61,7 @@ def _is_warm(script: Script) -> bool:
 def _length(script: Script) -> Iterator[Finding]:
     moves = any(_MOVES.match(command.word(2)) for command in script.of("fix"))
     adapts = any(command.word(2) == "dt/reset" for command in script.of("fix"))
+    adapts |= any({"electron", "wavepacket"} & set(command.words) for command in script.of("atom_style"))  # they are that light
     units, step = "lj", None
     for command in script.commands:
         if command.name == "units":

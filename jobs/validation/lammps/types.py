@@ -24,7 +24,7 @@ _MIXES = re.compile(r"^(lj/|mie|lj96|soft|yukawa|gauss)")
 def check(script: Script, data: Data | None) -> Iterator[Finding]:
     runs = next(script.of("run", "minimize"), None)
     loops = any(True for _ in script.of("if", "jump", "read_restart", "python", "clear", "partition", "rerun"))
-    count = _types(script, data)
+    count = count_of_types(script, data)
     if not script.complete or loops or runs is None or not count:
         return
     before = script.commands[: script.commands.index(runs)]
@@ -32,7 +32,7 @@ def check(script: Script, data: Data | None) -> Iterator[Finding]:
     yield from _coefficients(before, runs, count, data)
 
 
-def _types(script: Script, data: Data | None) -> int | None:
+def count_of_types(script: Script, data: Data | None) -> int | None:
     """How many types there are; None where it is not plain."""
     boxes = list(script.of("create_box", "read_data"))
     if len(boxes) != 1 or any(command.name == "read_data" and len(command.words) > 1 for command in boxes):

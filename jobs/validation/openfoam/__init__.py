@@ -14,7 +14,7 @@ from ..base import Finding, Request, error, warning
 from ..paths import spot
 from ..plan import Plan, Step
 from ..solvers import SOLVERS, canonical
-from . import control, fields, mesh, parallel, schemes, tools
+from . import control, fields, mesh, parallel, schemes, settings, tools
 from .case import Case
 from .releases import check as check_release
 
@@ -59,6 +59,7 @@ def _case(request: Request, case: Case) -> Iterator[Finding]:
         yield from tools.check(case)
         yield from fields.check(case)
         yield from schemes.check(request, case)
+        yield from settings.check(case)
         for name in sorted(case.parsed):
             yield from _problems(case, name)
     yield from case.findings
