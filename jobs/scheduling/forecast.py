@@ -26,7 +26,7 @@ ORDERED = 20
 """Places in line for each moment that goes by until its order is looked at again; somebody who comes is put in at once."""
 SHARE = 0.86
 """Of the plays lie in the interval: of all that hold so many it is the narrowest."""
-EARLIER, LATER = 0.15, 0.3
+EARLIER, LATER = 0.2, 0.3
 """By so much of itself the interval is wider than the plays tell, which go wrong together: found by the simulated week."""
 PACE = 0.1
 """What is left by the pace of its output may be so much more or less."""

@@ -76,7 +76,7 @@ def test_the_interval_narrows_with_what_is_known():
     paced = foretold([Runs(8, 0.0, 3600.0, ALIKE, end=1000.0)], [one], one, Habits(), now=60.0)
     assert wide[0] < 1800 < wide[1] <= 3600 * (1 + forecast.LATER)
     assert narrow[1] - narrow[0] < (wide[1] - wide[0]) / 2
-    assert 880 < paced[0] <= paced[1] < 1120
+    assert 860 < paced[0] <= paced[1] < 1160
     assert foretold(runs, [one], one, Habits(), now=60.0) == wide
 
 
