@@ -24,7 +24,7 @@ def columns(model: type[Model], *but: str) -> list[str]:
 
 def made(found: QuerySet[M], names: Sequence[str], **known: Mapping[int, Model]) -> list[M]:
     """The rows of `found` with these columns; the foreign keys named are at hand in each, out of what is `known` by id."""
-    with _no_garbage():
+    with no_garbage():
         rows = [_row(found.model, dict(zip(names, values, strict=True)), found.db) for values in found.values_list(*names)]
         for name, objects in known.items():
             key = f"{name}_id"
@@ -48,7 +48,7 @@ def _row(model: type[M], values: dict[str, object], database: str) -> M:
 
 
 @contextmanager
-def _no_garbage() -> Iterator[None]:
+def no_garbage() -> Iterator[None]:
     """Everything that is made in here is kept; to look for garbage among it meanwhile takes as long again."""
     looked = gc.isenabled()
     gc.disable()

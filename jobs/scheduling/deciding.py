@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from .. import ledger
 from ..capacity import Pool
 from ..models import Choice, Coretype, Workload
+from ..models.rows import no_garbage
 from .gates import ends_before, why_not
 from .limits import Limits
 from .line import Line, Waiting
@@ -67,6 +68,7 @@ class _Round:
         return why_not(work, self.line_of(work), self.purse, self.limits, self.now)
 
 
+@no_garbage()
 def decide(
     queue: Sequence[Workload],
     pool_of: Callable[[Coretype], Pool],

@@ -13,7 +13,7 @@ from .. import capacity, lifecycle
 from ..capacity import Pool
 from ..lifecycle import Wish
 from ..models import Choice, Cluster, Coretype, Workload
-from ..models.rows import columns, made
+from ..models.rows import columns, made, no_garbage
 from .deciding import take
 from .fair import in_turn
 from .line import Line, Living
@@ -30,6 +30,7 @@ SELDOM = (
 OFTEN, OF_A_CHOICE = columns(Workload, *SELDOM), columns(Choice)
 
 
+@no_garbage()
 def waiting_line(limit: int = 10_000) -> list[Workload]:
     """The queue, in order. Who has choices of hardware asks for the first of them."""
     waiting = Workload.objects.filter(status=lifecycle.QUEUED).order_by("-priority", "economy", "submitted", "pk")
@@ -83,6 +84,7 @@ def lines_of(coretypes: Sequence[Coretype], capacities: capacity.Capacities) -> 
     return {pool: Line(room, lambda pool=pool: load()[pool]) for pool, room in rooms.items()}  # type: ignore[misc]
 
 
+@no_garbage()
 def _living(capacities: capacity.Capacities) -> dict[Pool, Living]:
     """What has cores, by pool: by its walltime when it ends, and what of it may be interrupted."""
     kinds = Coretype.objects.in_bulk()
