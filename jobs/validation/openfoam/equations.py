@@ -78,11 +78,15 @@ def _schemes(case: Case, schemes: Dictionary, section: str, terms: tuple[str, ..
 def _stress(case: Case, schemes: Dictionary, program: str) -> Iterator[Finding]:
     """The part of the stresses that is not a Laplacian; releases spell it dev or dev2."""
     given = schemes.sub("divSchemes")
-    if given is None or not _names_all(given) or any(entry.pattern or _STRESS.match(entry.key) for entry in given.entries):
+    if given is None or given.open or any(entry.pattern or _STRESS.match(entry.key) for entry in given.entries):
         return
-    term = "div((nuEff*dev2(T(grad(U)))))"
-    yield _missing(case, "system/fvSchemes", term, f"no scheme for {term} in divSchemes, which {program} needs, and no default",
-                   f"Add {term} Gauss linear; to divSchemes.", schemes, "divSchemes")  # fmt: skip
+    default = given.get("default")
+    bounded = default is not None and [token.text for token in default.values][:1] == ["bounded"]
+    if bounded or _names_all(given):
+        term = "div((nuEff*dev2(T(grad(U)))))"
+        why = "the default, bounded, is only for convection" if bounded else "no default"
+        yield _missing(case, "system/fvSchemes", term, f"no scheme for {term} in divSchemes, which {program} needs, and {why}",
+                       f"Add {term} Gauss linear; to divSchemes.", schemes, "divSchemes")  # fmt: skip
 
 
 def _names_all(given: Dictionary) -> bool:

@@ -46,7 +46,7 @@ def _entry(case: Case, entry: Entry, sure: bool) -> Iterator[Finding]:
             continue  # the name of a gradient
         near = difflib.get_close_matches(word, sorted(_SCHEMES), 1, 0.82) if word.isalpha() and word not in _SCHEMES else []
         if near and len(word) > 4:
-            placed = at == 0 or entry.values[at - 1].text in _IN_FRONT
+            placed = at == 0 or entry.values[at - 1].text in _IN_FRONT or (at == 2 and entry.values[0].text == "Gauss")
             make = error if sure and placed else warning
             yield make(f"{path} line {token.line}: the scheme {word} is not known; {near[0]} is.", file=path, line=token.line, thing=word,
                        remedy=f"Did you mean {near[0]}?")  # fmt: skip
