@@ -4,6 +4,9 @@ Run: `uv run --group test python tests/bench/workstations.py [desktops]` (30 if 
 tigervnc-standalone-server, openbox and xterm. Starts a portal of its own by `manage.py up`; viewers come over the relay's
 websocket, signed in as people are. A key's way is measured on one desktop, over the relay and straight at the X server's
 socket by turns. Goals: first picture 3 s, suspend and resume of a home of 100 MB 3 s each, at most 15 ms more for a key.
+
+A resume right after a suspend pays for ext4, which for a minute passes over each inode that was freed, one by one, for every
+file that is made (perf: recently_deleted, 0.4 s of processor for 2,000 files). relay.py measures the web process with played desktops.
 """
 
 from __future__ import annotations
