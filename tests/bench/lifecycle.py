@@ -75,17 +75,17 @@ class Agents(threading.Thread):
                 Cluster.objects.filter(pk__any_of=[pk for pk, _ in gone]).update(exited=now, exit={"code": 0}, saved=now, saving={"files": 0})
                 touch([work for _, work in gone], now)
             if not new and not gone:
-                time.sleep(0.01)
+                time.sleep(0.02)
 
 
 def crank() -> None:
-    """A worker: takes turns of every stage until it is ended."""
+    """A worker: takes turns of every stage until it is ended. One without work sleeps: hints would wake it."""
     from jobs import engine
 
     print("ready", flush=True)
     while True:
         if not sum(engine.turn(code) for code in ("queued", "validating", "starting", "running", "stopping")):
-            time.sleep(0.002)
+            time.sleep(0.01)
 
 
 @contextmanager
