@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from ..base import Finding, error, warning
 from .cards import Deck
@@ -35,8 +36,9 @@ def check(deck: Deck) -> Iterator[Finding]:
 
 def _stopper(deck: Deck) -> str:
     """The line at which ccx ends, in words; "" if none is known."""
+    several = all(len(list(islice(deck.of(name), 2))) > 1 for name in ("INSTANCE", "PART"))
     for card in deck.of("BOUNDARY", "CLOAD", "INSTANCE"):
-        if card.name == "INSTANCE" and sum(1 for _ in deck.of("INSTANCE")) > 1 and sum(1 for _ in deck.of("PART")) > 1:
+        if card.name == "INSTANCE" and several:
             return f"{card.file} line {card.line} at the latest: the nodes of the parts have the same numbers"
         for line, text in card.data if card.name != "INSTANCE" else ():
             words = [*text.split(","), ""]

@@ -33,18 +33,20 @@ def count(script: Script, data: Data | None) -> tuple[float, Command | None]:
     """The most atoms that there are at once, and the command that makes them."""
     there, most, by = 0.0, 0.0, None
     regions = {command.word(0): command for command in script.of("region")}
-    lattice, units = None, "lj"
+    lattice, units, box = None, "lj", ""
     for command in script.commands:
         if command.name == "clear":
             there = 0.0
         elif command.name == "units":
             units = command.word(0)
+        elif command.name == "create_box":
+            box = box or command.word(1)
         elif command.name == "lattice":
             lattice = command
         elif command.name == "read_data":
             there += data.counts.get("atom", 0) if data else 0
         elif command.name == "create_atoms":
-            there += _created(script, command, regions, lattice, units)
+            there += _created(command, regions.get(command.word(2) if command.word(1) == "region" else box), lattice, units)
         elif command.name == "replicate":
             there *= prod(int(word) for word in command.words[:3] if word.isdigit()) or 1
         if there > most:
@@ -52,13 +54,11 @@ def count(script: Script, data: Data | None) -> tuple[float, Command | None]:
     return most, by
 
 
-def _created(script: Script, command: Command, regions: dict[str, Command], lattice: Command | None, units: str) -> float:
+def _created(command: Command, region: Command | None, lattice: Command | None, units: str) -> float:
     if command.word(1) == "random":
         return float(command.word(2)) if command.word(2).isdigit() else 0.0
     if command.word(1) not in ("box", "region") or lattice is None or lattice.word(0) not in _BASIS:
         return 0.0
-    box = next((one.word(1) for one in script.of("create_box")), "")
-    region = regions.get(command.word(2) if command.word(1) == "region" else box)
     side = _side(lattice, units)
     if region is None or side is None:
         return 0.0

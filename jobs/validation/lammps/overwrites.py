@@ -16,6 +16,7 @@ from .script import Command, Script, is_known
 
 _COMPUTE = ("run", "minimize", "rerun", "neb", "temper")
 _KINDS = ("dump", "log", "fix", "print", "write_data", "write_restart", "write_dump")
+_MOST_LOOPS = 50
 _APART = ("if", "python", "plugin", "partition", "clear")
 
 
@@ -58,8 +59,9 @@ def _loops(script: Script) -> Iterator[Finding]:
     """A file that is begun in each turn of a loop under one name."""
     labels = {command.word(0): at for at, command in enumerate(script.commands) if command.name == "label"}
     appends = _appending(script)
-    for end, jump in enumerate(script.commands):
-        start = labels.get(jump.word(1)) if jump.name == "jump" and jump.word(0) == "SELF" else None
+    jumps = [(at, command) for at, command in enumerate(script.commands) if command.name == "jump"]
+    for end, jump in jumps[:_MOST_LOOPS]:
+        start = labels.get(jump.word(1)) if jump.word(0) == "SELF" else None
         turn = script.commands[start:end] if start is not None and start < end else []
         if not any(command.name == "run" for command in turn) or any(command.name == "shell" for command in turn):
             continue
