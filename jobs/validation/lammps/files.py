@@ -8,9 +8,8 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
-from ..base import Finding, Request, Severity, error, warning
+from ..base import Finding, Request, error, warning
 from ..paths import check_read, check_written
 from ..plan import Step
 from ..text import lines
@@ -37,7 +36,7 @@ def check(request: Request, step: Step, script: Script) -> Iterator[Finding]:
                 if path not in made and not may_make(makers, path):
                     yield from _judge_read(step, command, path)
         makers += [command] if not loops and makes(command) else []
-        yield from _judge_written(request, step, command, made, steps_on)
+        yield from _judge_written(step, command, made, steps_on)
         if command.name == "read_data":
             yield from _data(request, step, command)
     yield from _overwritten(step, script)
@@ -94,28 +93,18 @@ def _pattern(step: Step, command: Command, path: str) -> Iterator[Finding]:
                     line=command.line, thing=path, remedy="Add it from the results of the earlier job.")  # fmt: skip
 
 
-def _judge_written(request: Request, step: Step, command: Command, made: set[str], steps_on: bool) -> Iterator[Finding]:
+def _judge_written(step: Step, command: Command, made: set[str], steps_on: bool) -> Iterator[Finding]:
     for path in written(command):
         if not is_known(path) or path in ("none", "NULL", "") or path.endswith(".*") or path.startswith("/dev/"):
             continue
         if found := check_written(path, verb="writes to", file=command.file, line=command.line, cwd=step.cwd):
-            absent = _is_absent(request, step, path, made)
-            why = f"{found.message.rstrip('.')}; where there is no folder {posixpath.dirname(path)}, LAMMPS stops at once."
-            yield replace(found, severity=Severity.ERROR, message=why) if absent else found
+            yield found  # no error: a site's nodes may have such a folder
             continue
         folder = posixpath.dirname(path)
         inside = resolve(step.cwd, folder) if step.cwd is not None and folder and not steps_on else None
         if inside and not any(folder.split("/")[0] in word for word in made) and step.tree.is_folder(inside) is False:
             yield error(f"{command.where} writes to {path}, but there is no folder {folder}: LAMMPS makes none.", file=command.file,
                         line=command.line, thing=path, remedy=f"Begin the command with mkdir -p {folder}.")  # fmt: skip
-
-
-def _is_absent(request: Request, step: Step, path: str, made: set[str]) -> bool:
-    """A folder of somebody's own, which no node has unless the job makes it: LAMMPS stops where it can't open a file."""
-    folder = posixpath.dirname(path)
-    own = re.match(r"(/(home|Users|scratch|work|tmp|data|mnt|media)|~)/[\w.-]+", folder)
-    named = own is not None and (own[0] in request.command or any(own[0] in word for word in made))
-    return own is not None and not named and step.file is None and not step.conditional and not step.tree.anything
 
 
 def _overwritten(step: Step, script: Script) -> Iterator[Finding]:
