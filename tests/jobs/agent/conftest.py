@@ -113,11 +113,16 @@ def until_fixture():
 
 
 @pytest.fixture
-def portal():
-    portal = Portal()
-    yield portal
-    portal.release()
-    portal.stop()
+def spoken():
+    """What the agent will find as its portal; tests of sessions put another in its place."""
+    return Portal()
+
+
+@pytest.fixture
+def portal(spoken):
+    yield spoken
+    spoken.release()
+    spoken.stop()
 
 
 @pytest.fixture

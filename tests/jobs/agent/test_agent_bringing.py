@@ -16,11 +16,8 @@ as_root = pytest.mark.skipif(os.getuid() != 0, reason="needs root to become anot
 
 
 @pytest.fixture
-def portal():
-    portal = Workstations()
-    yield portal
-    portal.release()
-    portal.stop()
+def spoken():
+    return Workstations()
 
 
 @pytest.fixture

@@ -6,11 +6,8 @@ from tests.jobs.agent.spoken_workstation import Workstations, enter, files
 
 
 @pytest.fixture
-def portal():
-    portal = Workstations()
-    yield portal
-    portal.release()
-    portal.stop()
+def spoken():
+    return Workstations()
 
 
 def test_force_stop_ends_a_copy_under_way(terminal, agent, portal, until):

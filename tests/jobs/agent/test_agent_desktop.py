@@ -15,12 +15,10 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture
-def portal():
+def spoken():
     portal = Workstations()
     portal.session(kind="desktop", geometry="900x600")
-    yield portal
-    portal.release()
-    portal.stop()
+    return portal
 
 
 @pytest.fixture

@@ -16,13 +16,11 @@ BASE = "/relay/x/app/"
 
 
 @pytest.fixture
-def portal():
+def spoken():
     portal = Workstations()
     portal.session(kind="jupyter", base=BASE)
     portal.orders["watched"] = True
-    yield portal
-    portal.release()
-    portal.stop()
+    return portal
 
 
 @pytest.fixture(params=["none", "bwrap"])

@@ -17,12 +17,10 @@ from tests.jobs.agent.test_agent_home import config_of
 
 
 @pytest.fixture
-def portal():
+def spoken():
     portal = Workstations()
     portal.session(start="exec sleep 600")
-    yield portal
-    portal.release()
-    portal.stop()
+    return portal
 
 
 @pytest.fixture

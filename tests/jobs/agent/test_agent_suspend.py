@@ -8,11 +8,8 @@ from tests.jobs.agent.spoken_workstation import Workstations, enter, files
 
 
 @pytest.fixture
-def portal():
-    portal = Workstations()
-    yield portal
-    portal.release()
-    portal.stop()
+def spoken():
+    return Workstations()
 
 
 def test_without_room_the_session_goes_on_and_says_so(terminal, agent, portal, until):

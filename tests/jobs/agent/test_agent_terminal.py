@@ -10,11 +10,8 @@ from tests.jobs.agent.spoken_workstation import CREDIT, FIRST, Workstations
 
 
 @pytest.fixture
-def portal():
-    portal = Workstations()
-    yield portal
-    portal.release()
-    portal.stop()
+def spoken():
+    return Workstations()
 
 
 def typed(text):

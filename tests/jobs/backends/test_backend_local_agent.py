@@ -2,7 +2,6 @@
 
 import pytest
 from backend_clouds import AS_ROOT, agents, destroy, eventually, leftovers
-from backend_portal import Portal
 
 from jobs.agent import build
 from jobs.backends.base import State
@@ -11,19 +10,6 @@ from jobs.backends.base import State
 @pytest.fixture
 def zipapp(place):
     return str(build(place / "agent.pyz"))
-
-
-@pytest.fixture
-def portal():
-    made = []
-
-    def make(command, nodes=1):
-        made.append(Portal(command, nodes))
-        return made[-1]
-
-    yield make
-    for portal in made:
-        portal.close()
 
 
 WALLS = ["uid", "bwrap", "landlock"]
