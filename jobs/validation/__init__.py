@@ -60,12 +60,14 @@ def run_apart(request: Request, seconds: float | None = None, memory: int = 200 
 
 
 def _checks(request: Request) -> Iterator[Iterator[Finding]]:
-    from . import command, files, solvers
+    from . import command, decks, files, habits, helpers, pythons, solvers
     from .plan import make_plan
 
     plan = make_plan(request)
     yield command.check(request, plan)
     yield files.check(request, plan)
+    for guessed in (helpers, habits, decks, pythons):
+        yield guessed.check(request, plan)
     for solver in solvers.chosen(request, plan):
         found = iter(solver.check()(request, plan))
         yield _softened(found) if solver.runs_after_unknown(plan) else found

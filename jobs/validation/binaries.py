@@ -29,7 +29,9 @@ def check(inputs: Inputs, name: str) -> Iterator[Finding]:
     first = head(inputs, name, 512)
     at = {"file": name, "thing": name}
     fat = first[:4] == b"\xca\xfe\xba\xbe"
-    if first[:4] in _MAC or (fat and int.from_bytes(first[4:8], "big") < 30):  # a class of Java has its version there
+    if not first:
+        yield error(f"{name} is started, but is empty (0 bytes).", remedy="Upload it again.", **at)  # type: ignore[arg-type]
+    elif first[:4] in _MAC or (fat and int.from_bytes(first[4:8], "big") < 30):  # a class of Java has its version there
         yield error(f"{name} is a program for macOS (Mach-O); Linux can't start it (exec format error).", remedy=_BUILD, **at)  # type: ignore[arg-type]
     elif first[:2] == b"MZ":
         yield error(f"{name} is a program for Windows (PE); Linux can't start it (exec format error).", remedy=_BUILD, **at)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from . import binaries, elsewhere, helpers, launched, programs, programs_named, ranks, scripts, solvers, syntax, text
+from . import binaries, elsewhere, launched, mpi, programs, programs_named, ranks, scripts, solvers, syntax, text
 from .base import Finding, Request, Severity, error, mode_of, nearest, warning
 from .paths import check_read, check_written, spot
 from .plan import Plan, Step
@@ -41,7 +41,6 @@ def check(request: Request, plan: Plan) -> Iterator[Finding]:
     for step in plan.steps:
         if not step.conditional:
             yield from _step(request, plan, step)
-    yield from helpers.check(request, plan)
     yield from _licences(plan)
     yield from _background(plan)
     yield from programs_named.check(request, plan)
@@ -69,7 +68,9 @@ def _step(request: Request, plan: Plan, step: Step) -> Iterator[Finding]:
     yield from _scripts(request, step)
     yield from _files(plan, step)
     yield from elsewhere.environment(step)
+    yield from elsewhere.made(step)
     yield from launched.check(request, step)
+    yield from mpi.check(request, step)
 
 
 def _redirected(step: Step) -> Iterator[Finding]:
@@ -160,6 +161,9 @@ def _scripts(request: Request, step: Step) -> Iterator[Finding]:
         yield from _read(step, word, "runs")
     name = step.path(word) if word else step.path(step.argv[1]) if step.program in ("source", ".") and step.argv[1:] else None
     if name in step.tree.inputs and name not in step.tree.made:
+        if trouble := text.not_text(request.inputs, str(name)):
+            yield trouble
+            return
         if step.program not in ("python", "python3"):
             yield from _windows_script(request, str(name))
         if step.program in ("bash", "sh", "dash", "source", "."):
@@ -197,15 +201,20 @@ def _guessed(step: Step) -> Iterator[Finding]:
     """Words of a program that nobody here knows. The last of several may be what it writes."""
     script = programs.script(step)
     places = [at for at, word in enumerate(step.argv) if at and word and not word.startswith("-")]
+    for joined in step.argv[1:]:
+        option, _, value = (joined or "").partition("=")
+        if option.startswith("--") and value and option not in _OUTPUT_OPTIONS:
+            yield from _named(step, value, sure=False)
     for at in places:
         word, before = step.argv[at] or "", step.argv[at - 1] or ""
         if word == script or before in _OUTPUT_OPTIONS or at in step.globs or "=" in word or "://" in word:
             continue
+        unknown = re.match(r"-(?!\d+$)", before)
         by_option = before in _INPUT_OPTIONS
         if is_windows(word) and "\\" in word:
             yield from _read(step, word, "names")
-        elif by_option or (_FILE.match(word) and not re.match(r"-(?!\d+$)", before)):
-            last = at == places[-1] and len(places) > 1
+        elif by_option or _FILE.match(word):
+            last = unknown or (at == places[-1] and len(places) > 1)
             yield from _named(step, word, sure=by_option or not last)
 
 

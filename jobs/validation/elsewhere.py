@@ -38,6 +38,12 @@ def arguments(step: Step) -> Iterator[Finding]:
                       remedy=f"Use a name in the job folder: {base}.")  # fmt: skip
 
 
+def made(step: Step) -> Iterator[Finding]:
+    """`mkdir /home/ann/out`."""
+    if step.program in ("mkdir", "touch", "install"):
+        yield from arguments(step)
+
+
 def environment(step: Step) -> Iterator[Finding]:
     """`export LD_LIBRARY_PATH=/home/ann/lib:...`: what is searched for there is not found."""
     if step.program not in ("export", "declare"):

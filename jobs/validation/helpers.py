@@ -18,15 +18,25 @@ from .tree import Tree
 
 _SCRIPT = re.compile(r"\.(sh|bash|py|pl|R|r|jl|rb|m|gp|gnu|plt|awk|tcl|lua)$")
 _HARMLESS = {"pip", "pip3", "conda", "mamba", "gnuplot", "gcc", "g++", "gfortran", "mpicc", "mpif90", "mpicxx", "mpifort", "nice"}
+_ASKED = 20  # scripts that are asked after
 _MOST, _EACH = 16 << 20, 4 << 20  # bytes that are searched
 
 
 def check(request: Request, plan: Plan) -> Iterator[Finding]:
+    asked: set[str] = set()
     for step in plan.steps:
         word = _started(step)
         name = step.path(word) if word else None
-        if not name or step.conditional or step.before == "||" or step.tree.exists(name) is not None:
+        if (
+            not name
+            or name in asked
+            or len(asked) >= _ASKED
+            or step.conditional
+            or step.before == "||"
+            or step.tree.exists(name) is not None
+        ):
             continue
+        asked.add(name)
         if all(_is_innocent(request.inputs, other, name) for other in _unknown(request.inputs, plan, step)):
             found = check_read(_as_uploaded(step), str(word), verb="runs", file=step.file, line=step.line, cwd=step.cwd)
             yield from [found] if found else []

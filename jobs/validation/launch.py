@@ -66,6 +66,7 @@ def unwrap(
     for _ in range(8):
         name = posixpath.basename(rest[0] or "") if rest else ""
         if name in MPI:
+            added |= _handed_on(rest)
             rest, found = _mpi(name, rest)
             launcher = found or launcher
         elif name == "env":
@@ -92,6 +93,12 @@ def _mpi(name: str, words: tuple[str | None, ...]) -> tuple[tuple[str | None, ..
             at += 1
     rest = words[at:]
     return rest, _launcher(name, seen, rest)
+
+
+def _handed_on(words: tuple[str | None, ...]) -> dict[str, str | None]:
+    """Variables that `-x NAME=value` sets for the ranks."""
+    given = [word.partition("=") for before, word in zip(words, words[1:], strict=False) if before == "-x" and word and "=" in word]
+    return {name: value for name, _, value in given}
 
 
 def _key(name: str, option: str) -> str:

@@ -159,12 +159,14 @@ class _Reader:
         lost = len(words) - len(argv)
         globs = {at - lost for at, word in enumerate(kept) if _is_pattern(word)}
         redirects = tuple(self._redirect(found) for found in command.redirections)
+        beside = command.after in ("|", "|&") and self.steps  # the programs of a pipe start together
+        tree = self.steps[-1].tree if beside else self.tree.copy()
         return Step(
             words, argv, command.line + offset, file, self.cwd,
             launcher or (outer.launcher if outer else None), redirects,
             {**self.variables, **assigned, **more},
             command.conditional or command.after == "||" or self.guarded or bool(outer and outer.conditional),
-            command.after, command.before, tuple(word.shown for word in command.words), frozenset(globs), self.tree.copy(),
+            command.after, command.before, tuple(word.shown for word in command.words), frozenset(globs), tree,
         )  # fmt: skip
 
     def _words(self, written: list[Word]) -> tuple[tuple[str | None, ...], list[Word]]:

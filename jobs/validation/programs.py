@@ -27,6 +27,7 @@ _QUIET = set(
 _READERS = {"cat", "head", "tail", "wc", "sort", "uniq", "cut", "paste", "diff", "cmp", "sha256sum", "md5sum", "zcat",
             "gunzip", "bunzip2", "unxz", "dos2unix", "less", "more", "tac", "nl", "chmod", "source", "."}  # fmt: skip
 _INTERPRETERS = re.compile(r"(python[\d.]*|perl|Rscript|julia|octave(-cli)?|node|ruby|tclsh|gnuplot|pvpython|pvbatch)$")
+_COMPILERS = re.compile(r"(mpi)?(gcc|cc|g\+\+|c\+\+|cxx|gfortran|f77|f90|fort|clang|clang\+\+|icc|icx|ifort|ifx)(-\d+)?")
 _FOAM = re.compile(
     r"(\w+Foam|blockMesh|decomposePar|reconstructPar(Mesh)?|snappyHexMesh|setFields|topoSet|mapFields(Par)?|extrudeMesh|"
     r"createPatch|createBaffles|mergeMeshes|refineMesh|renumberMesh|mirrorMesh|stitchMesh|splitMeshRegions|transformPoints|"
@@ -68,6 +69,8 @@ def effects(step: Step, inputs: Inputs) -> Effects:
         return words, False
     if name in ("tar", "unzip", "gunzip", "bunzip2", "unxz", "gzip", "xz", "bzip2", "dos2unix", "7z"):
         return _unpacked(step, words, inputs)
+    if _COMPILERS.fullmatch(name):
+        return [step.option("-o") or "a.out", "*.o", "*.mod"], False
     if name == "foamDictionary":
         return (words[-1:] if {"-set", "-add", "-remove", "-merge"} & set(step.argv) else []), False
     if name in ("sed", "awk", "gawk", "sort", "find", "dd"):
@@ -94,9 +97,18 @@ def reads(step: Step) -> list[str | None]:
         return words[:-1] if not step.option("-t", "--target-directory") else []
     if name in ("grep", "egrep", "fgrep", "zgrep"):
         return words[1:] if not step.option("-e", "-f", "-A", "-B", "-C", "-m") else []
-    if name in ("sort", "cut", "paste", "uniq"):
-        return []
+    if name in ("sort", "cut", "paste", "uniq", "awk", "gawk", "mawk", "sed"):
+        return _filtered(step, words)
+    if name == "java":
+        return [step.option("-jar")] if step.option("-jar") else []
     return words if name in _READERS else []
+
+
+def _filtered(step: Step, words: list[str | None]) -> list[str | None]:
+    """Files of a filter, as far as they look like files: its program and the values of its options do not."""
+    program = step.program in ("awk", "gawk", "mawk", "sed") and not step.option("-f", "-e", "--file", "--expression")
+    named = [step.option("-f", "--file")] if step.program not in ("sort", "cut", "paste", "uniq") and step.option("-f", "--file") else []
+    return [word for word in words[program:] if word and re.fullmatch(r"[\w./-]*\w\.[A-Za-z]\w{0,5}", word)] + named
 
 
 def archive(step: Step) -> str | None:

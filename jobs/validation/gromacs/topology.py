@@ -11,7 +11,6 @@ import difflib
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..base import Finding, Inputs, error
