@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+import factories
 from django.utils import timezone
 
 from jobs import engine, gateway, gauging, lifecycle, logs, rounds, tokens
@@ -87,3 +88,28 @@ def walk(work: Workload, clock: Clock, limit: int = 30, **report: Any) -> list[s
         rounds_again()
         rounds.poll(clock())
     return [event.after for event in work.events.all() if event.after != event.before]
+
+
+def submit(clock: Clock, **fields: Any) -> Workload:
+    job = factories.job(**fields)
+    assert job.workload.submit(job.workload.owner, clock())
+    return job.workload
+
+
+def starting(clock: Clock, **fields: Any) -> Workload:
+    """A job that asks for its cluster."""
+    work = submit(clock, **fields)
+    turn_all(clock, ("queued", "validating", "starting"))
+    work.refresh_from_db()
+    assert work.status == lifecycle.STARTING
+    return work
+
+
+def running_one(clock: Clock, **fields: Any) -> tuple[Workload, list[gateway.Caller]]:
+    """A job whose command runs, and its agents."""
+    work = starting(clock, **fields)
+    agents = boot(work, clock)
+    turn_all(clock)
+    work.refresh_from_db()
+    assert work.status == lifecycle.RUNNING
+    return work, agents

@@ -5,17 +5,12 @@ from decimal import Decimal
 import factories
 import playing
 import pytest
+from playing import submit
 
 from jobs import lifecycle
 from jobs.models import Charge, Workload
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("cloud")]
-
-
-def submit(clock, **fields) -> Workload:
-    job = factories.job(**fields)
-    assert job.workload.submit(job.workload.owner, clock())
-    return job.workload
 
 
 def test_a_job_goes_through_five_stages(clock, cloud):
