@@ -187,7 +187,7 @@ def test_it_is_told_by_the_pace_of_what_runs(clock, owner, queued, running, turn
     busy.job.progress = {"attempt": 1, "percent": 60.0, "first": [10.0, told - 500], "at": told}
     busy.job.save(update_fields=["progress"])
     earliest, latest = scheduling.expected_start(work, clock())
-    assert clock() + timedelta(seconds=350) < earliest <= latest < clock() + timedelta(seconds=475)
+    assert clock() + timedelta(seconds=320) < earliest <= latest < clock() + timedelta(seconds=500)
 
 
 @pages
