@@ -59,7 +59,10 @@ class Cluster(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["workload", "attempt"], name="one_cluster_an_attempt")]
-        indexes = [models.Index(fields=["backend"], condition=models.Q(released__isnull=True), name="cluster_alive"), models.Index(fields=["released"], name="cluster_released")]
+        indexes = [
+            models.Index(fields=["backend"], condition=models.Q(released__isnull=True), name="cluster_alive"),
+            models.Index(fields=["released"], name="cluster_released"),
+        ]
 
     def __str__(self) -> str:
         return self.token
