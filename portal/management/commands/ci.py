@@ -32,8 +32,8 @@ PRODUCTION = {
 POSTGRESQL = "postgresql"
 HASTY = ("fsync", "synchronous_commit", "full_page_writes")
 """Nobody needs a test database after a power cut."""
-SIDE_BY_SIDE = "-n 3 --dist loadgroup --no-loadscope-reorder"
-"""Tests wait much (for processes, daemons, browsers), so one process more than a small machine has cores."""
+SIDE_BY_SIDE = "-n 4 --dist loadgroup --no-loadscope-reorder"
+"""Tests wait much (for processes, daemons, browsers), so twice as many processes as a small machine has cores."""
 IMPORTS = "from importlinter.cli import lint_imports_command; lint_imports_command()"
 
 
