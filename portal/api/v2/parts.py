@@ -18,9 +18,8 @@ PIECE = 256 << 10
 LONGEST_HEAD = 16 << 10
 _DISPOSITION = re.compile(rb"content-disposition:[ \t]*form-data[ \t]*(;.*)", re.IGNORECASE | re.DOTALL)
 _ENCODED = re.compile(rb"\r\ncontent-transfer-encoding:[ \t]*(?:base64|quoted-printable)", re.IGNORECASE)
-_FILENAME = re.compile(rb';[ \t]*filename=(?:"(.*?)"|([^";]*?))[ \t]*(?=;|\Z)', re.IGNORECASE | re.DOTALL)
-_EXTENDED = re.compile(rb";[ \t]*filename\*=utf-8'[^']*'([^; \t]*)", re.IGNORECASE)
-_NAME = re.compile(rb';[ \t]*name=(?:"([^"]*)"|([^";]*?))[ \t]*(?=;|\Z)', re.IGNORECASE)
+_PARAMETER = re.compile(rb';[ \t]*+([^=;" \t]++)=(?:"((?:[^"]|"(?![ \t]*+(?:;|\Z)))*+)"[ \t]*+|([^";]*+))(?=;|\Z)', re.DOTALL)
+"""A quotation mark ends a name only where the parameter ends. Possessive, and matched one behind the other: linear in its length."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,9 @@ def _part(body: Any) -> Part | None:
     head = b""
     while b"\r\n\r\n" not in head:
         piece = body.read(1024)
-        if not piece or len(head) > LONGEST_HEAD:
+        if len(head) > LONGEST_HEAD:
+            raise MultiPartParserError(f"The head of a part is longer than {LONGEST_HEAD:,} bytes.")
+        if not piece:
             return None
         head += piece
     head, _, rest = head.partition(b"\r\n\r\n")
@@ -60,16 +61,26 @@ def _part(body: Any) -> Part | None:
 
 
 def _named(told: bytes, body: Any) -> Part | None:
-    extended, file = _EXTENDED.search(told), _FILENAME.search(told)
-    name = _NAME.search(_FILENAME.sub(b"", told))
-    if name is None:
+    found = _parameters(told)
+    if b"name" not in found:
         return None
-    filename = None
-    if extended:
-        filename = unquote_to_bytes(extended[1])
-    elif file:
-        filename = _unescaped(file[1] if file[1] is not None else file[2])
-    return Part((name[1] or name[2] or b"").decode("utf-8", "replace"), filename, body)
+    filename = found.get(b"filename")
+    charset, _, extended = found.get(b"filename*", b"").partition(b"'")
+    if charset.lower() == b"utf-8" and b"'" in extended:
+        filename = unquote_to_bytes(extended.partition(b"'")[2])
+    elif filename is not None:
+        filename = _unescaped(filename)
+    return Part(found[b"name"].decode("utf-8", "replace"), filename, body)
+
+
+def _parameters(told: bytes) -> dict[bytes, bytes]:
+    """The first of each name counts, and all until one that can't be read."""
+    found: dict[bytes, bytes] = {}
+    at = 0
+    while one := _PARAMETER.match(told, at):
+        found.setdefault(one[1].lower(), one[2] if one[2] is not None else one[3].strip(b" \t"))
+        at = one.end()
+    return found
 
 
 def _unescaped(name: bytes) -> bytes:

@@ -1,0 +1,53 @@
+"""Heads of multipart parts, good and hostile."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from django.http.multipartparser import MultiPartParserError
+
+from portal.api.v2 import parts
+
+READ = {
+    b';name=file;filename="a.inp"': ("file", b"a.inp"),
+    b'; FileName=a b ; name="file"': ("file", b"a b"),
+    b'; name="a; filename=x"': ("a; filename=x", None),
+    b'; name=file; filename="a"b.inp" ; x=1': ("file", b'a"b.inp'),
+    b'; name=file; filename="a\\"; filename=second': ("file", b"a\\"),
+    b'; name=file; filename="x"; filename*=utf-8\'en\'caf%E9': ("file", b"caf\xe9"),
+    b'; name=file; filename="x"; filename*=latin1\'en\'caf%E9': ("file", b"x"),
+    b'; name=""; filename=""': ("", b""),
+    b"; filename=a": None,
+    b'; name=a"b': None,
+}
+HOSTILE = [b";filename=x %s x", b";name=x %s x", b';name=a;filename="%s', b";filename*=utf-8'%s", b";%s=x", b';filename="x"%s"']
+FILLS = [b" ", b"\t", b'"', b'" ', b";", b"; ", b'";', b';name="', b';filename="', b"'", b"=", b";filename*=utf-8'", b"a", b"; name"]
+
+
+def body(disposition: bytes) -> bytes:
+    return b"--b\r\nContent-Disposition: form-data%s\r\n\r\nabc\r\n--b--\r\n" % disposition
+
+
+def told(disposition: bytes):
+    return [(one.name, one.filename) for one in parts.parts_of(io.BytesIO(body(disposition)), b"b")]
+
+
+def test_heads_are_read_as_clients_write_them():
+    for disposition, wanted in READ.items():
+        assert told(disposition) == ([wanted] if wanted else []), disposition
+
+
+def test_hostile_heads_are_read_in_one_go():
+    backtracking = re.sub(rb"\[[^]]*\]|[*+]\+|\(\?", b"", parts._PARAMETER.pattern)
+    assert not set(b"*+?") & set(backtracking), "a repeat that gives back what it took is tried again at every length"
+    for frame in HOSTILE:
+        for fill in FILLS:
+            told(frame % (fill * (16_000 // len(fill))))
+
+
+def test_a_head_without_end_is_refused():
+    for fill in (b"x", b"; name=x", b"\r\n", b" "):
+        with pytest.raises(MultiPartParserError, match="longer than"):
+            told(b"; name=" + (b"a: %s" % fill) * 60_000)
