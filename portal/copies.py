@@ -46,6 +46,14 @@ class Entry:
     offset: int
     detail: str = ""
 
+    def within(self, folder: str) -> str:
+        """Its name from a folder on. Raises ValidationError if it does not lie in it."""
+        if not folder:
+            return self.name
+        if not self.name.startswith(f"{folder}/"):
+            raise ValidationError(f"It does not lie in the folder {folder[:80]}.")
+        return self.name[len(folder) + 1 :]
+
 
 @dataclass(frozen=True)
 class Item:
@@ -111,11 +119,10 @@ def take(user: Any, copy: HomeCopy, entries: Sequence[Entry], root: str = "") ->
         raise TooMuch
     taken, wrong = [], []
     for entry in entries:
-        name = entry.name[len(root) :].lstrip("/")
         try:
-            taken.append(_taken(user, copy, entry, clean_path(name)))
+            taken.append(_taken(user, copy, entry, clean_path(entry.within(root))))
         except ValidationError as error:
-            wrong.append(f"{name[:80]}: {error.messages[0]}")
+            wrong.append(f"{entry.name[-80:]}: {error.messages[0]}")
     return taken, wrong
 
 

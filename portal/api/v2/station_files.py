@@ -117,7 +117,7 @@ def contents(request: HttpRequest, station_id: str, copy_id: int, index: int) ->
 def take(request: HttpRequest, station_id: str, copy_id: int, payload: TakeIn) -> Status:
     """`files` by their `index`, and all that is below `folder`; they are named from that folder on. A job may have them as inputs.
 
-    400 if none of their names can be had.
+    400 if one of `files` does not lie in `folder`, or if none of their names can be had.
     """
     copy = _copy(request, station_id, copy_id)
     try:
@@ -166,14 +166,23 @@ def _contents(copy: HomeCopy) -> copies.Contents:
 
 
 def _chosen(found: copies.Contents, asked: TakeIn) -> list[copies.Entry]:
-    """Each once. Raises Http404 for an index that is no file."""
-    entries = found.below(asked.folder.strip("/")) if asked.folder.strip("/") else []
+    """Each once. Raises Http404 for an index that is no file, ValidationError for a file that does not lie in the folder."""
+    folder = asked.folder.strip("/")
+    entries = found.below(folder) if folder else []
     for index in asked.files:
         entry = found.at(index)
         if entry is None or entry.kind != "file":
             raise Http404(f"There is no file {index} in this copy.")
+        _inside(entry, folder)
         entries.append(entry)
     return list(dict.fromkeys(entries))
+
+
+def _inside(entry: copies.Entry, folder: str) -> None:
+    try:
+        entry.within(folder)
+    except ValidationError as error:
+        raise ValidationError({"files": f"{entry.name}: {error.messages[0]}"}) from error
 
 
 def _as_own(user: Any, found: Sequence[Found]) -> list[StoredFile]:

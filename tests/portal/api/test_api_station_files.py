@@ -114,6 +114,16 @@ def test_files_and_a_folder_are_taken_and_a_job_may_have_them(me, at, copy, want
     assert made["id"]
 
 
+def test_only_what_lies_in_a_folder_is_named_from_it_on(me, at, copy):
+    places = {row["path"]: row["index"] for row in files(me, at, copy)["results"]}
+    for folder in ("not", "notes.tx", "notes.txt", "notes.txt longer", "cas"):
+        answer = me.post(f"{at}copies/{copy.pk}/take/", {"files": [places["case/0/U"], places["notes.txt"]], "folder": folder})
+        assert (answer.status_code, answer.json()) == (400, {"files": [f"case/0/U: It does not lie in the folder {folder}."]})
+    answer = me.post(f"{at}copies/{copy.pk}/take/", {"files": [places["case/0/U"], places["notes.txt"]], "folder": "case"})
+    assert (answer.status_code, answer.json()) == (400, {"files": ["notes.txt: It does not lie in the folder case."]})
+    assert not StoredFile.objects.exists()
+
+
 def test_what_cannot_be_taken(me, at, copy, monkeypatch):
     assert me.post(f"{at}copies/{copy.pk}/take/", {"files": [10_000]}).status_code == 404
     assert me.post(f"{at}copies/{copy.pk + 1}/take/", {"files": [0]}).status_code == 404
