@@ -39,6 +39,7 @@ class Gone(Exception):
 def measure(config: Config, check: Callable[[], None]) -> Measure:
     """Looks through the whole home without reading a file. Raises Gone, or what check() raises."""
     size, files, digest = _END, 0, hashlib.sha256()
+    links: Dict[Tuple[int, int], int] = {}  # as Archive has them: a file's first name, here its length
     folder = _opened(config)
     try:
         for entry in walk(folder.fd, folders=True):
@@ -48,7 +49,11 @@ def measure(config: Config, check: Callable[[], None]) -> Measure:
                 continue
             files += entry.kind == "file"
             content = status.st_size if entry.kind == "file" else 0
-            size += 3 * _BLOCK + _rounded(2 * len(entry.path) + 4 * len(entry.detail) + 200) + _rounded(content)
+            first = links.get(_inode(status), 0) if entry.kind == "file" else 0
+            if entry.kind == "file" and status.st_nlink > 1:
+                links.setdefault(_inode(status), len(entry.path))
+            size += 3 * _BLOCK + _rounded(2 * len(entry.path) + 4 * len(entry.detail) + first + 200)
+            size += 0 if first else _rounded(content)
             digest.update(b"%s\0%d %d %d\0" % (entry.path, content, status.st_mtime_ns, status.st_mode))
             digest.update(entry.detail.encode("utf-8"))
     finally:
@@ -64,6 +69,7 @@ class Archive:
         self.skipped: List[Tuple[str, str]] = []
         self._config, self._check = config, check
         self._links: Dict[Tuple[int, int], bytes] = {}  # files of several names, by inode: their first name
+        self._broken: Dict[Tuple[int, int], OSError] = {}  # files that the disk did not give, by inode: not tried by another name
 
     def pieces(self) -> Iterator[bytes]:
         """The archive's bytes. Raises Gone, or what check() raises."""
@@ -115,7 +121,10 @@ class Archive:
 
     def _content(self, path: bytes, fd: int) -> Iterator[bytes]:
         before = os.fstat(fd)
-        inode = (before.st_dev, before.st_ino)
+        inode = _inode(before)
+        if inode in self._broken:
+            self._lack(path, self._broken[inode])
+            return
         if inode in self._links:
             self.files += 1
             yield header(path, before, _LINK, link=self._links[inode])
@@ -124,6 +133,7 @@ class Archive:
         error = yield from self._bytes(fd, before.st_size)
         if error:
             self._lack(path, error)
+            self._broken[inode] = error
             yield header(path, before, _FILE, unread=True)
             return
         self.files += 1
@@ -212,6 +222,10 @@ def _utf8(name: bytes) -> bool:
         return True
     except UnicodeDecodeError:
         return False
+
+
+def _inode(status: os.stat_result) -> Tuple[int, int]:
+    return status.st_dev, status.st_ino
 
 
 def _rounded(size: int) -> int:

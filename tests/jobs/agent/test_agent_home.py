@@ -168,6 +168,22 @@ def test_the_mark_changes_with_the_home(config, tmp_path):
     assert len(set(seen)) == len(seen)
 
 
+def test_a_file_of_many_names_is_measured_once(config, tmp_path):
+    """And with the long first name that each other member tells."""
+    work = tmp_path / "one" / "work"
+    (work / ("a" * 250) / ("b" * 250) / ("c" * 250)).mkdir(parents=True)
+    first = work / ("a" * 250) / ("b" * 250) / ("c" * 250) / "sparse"
+    first.touch()
+    os.truncate(first, 3_000_000)
+    for number in range(40):
+        os.link(first, work / f"name {number}")
+    measured = home.measure(config, nothing)
+    assert (measured.files, measured.size < 3_200_000) == (41, True)
+    data, archive = saved(config)
+    assert archive.files == 41
+    assert looked(restored(data, tmp_path).workdir) == looked(config.workdir)
+
+
 def hostile(*members):
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as tar:
