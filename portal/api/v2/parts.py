@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+from django.core.exceptions import RequestDataTooBig
 from django.http.multipartparser import ChunkIter, InterBoundaryIter, LazyStream, MultiPartParserError, exhaust
 
 PIECE = 256 << 10
@@ -31,9 +32,11 @@ class Part:
     body: Any
 
 
-def parts_of(stream: Any, boundary: bytes) -> Iterator[Part]:
-    """Each part that has a name. Raises MultiPartParserError."""
-    for body in InterBoundaryIter(LazyStream(ChunkIter(stream, PIECE)), b"--" + boundary):
+def parts_of(stream: Any, boundary: bytes, most: int) -> Iterator[Part]:
+    """Each part that has a name. Raises MultiPartParserError, or RequestDataTooBig for more than `most` parts, named or not."""
+    for number, body in enumerate(InterBoundaryIter(LazyStream(ChunkIter(stream, PIECE)), b"--" + boundary)):
+        if number > most + 1:  # what stands before the first boundary and behind the last is counted too
+            raise RequestDataTooBig(f"There are more than {most:,} parts.")
         part = _part(body)
         if part is not None:
             yield part

@@ -39,16 +39,19 @@ class Handler(FileUploadHandler):
 
     def handle_raw_input(self, input_data: Any, META: Any, content_length: int, boundary: bytes, encoding: str | None = None) -> Any:
         fields, files = QueryDict(mutable=True), MultiValueDict[str, Beside]()
-        left = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        for part in parts_of(input_data, boundary):
+        left, room = settings.DATA_UPLOAD_MAX_MEMORY_SIZE, settings.DATA_UPLOAD_MAX_NUMBER_FILES
+        for part in parts_of(input_data, boundary, settings.DATA_UPLOAD_MAX_NUMBER_FIELDS + room):
             if part.filename is None:
                 value = part.body.read(left + 1)
                 left -= len(value) + len(part.name)
                 fields.appendlist(part.name, names.shown(value))
-            else:
+            elif room:
                 files.appendlist(part.name, _written(part))
-            if left < 0 or len(files) > settings.DATA_UPLOAD_MAX_NUMBER_FILES:
-                raise RequestDataTooBig("There are too many fields or files beside the file.")
+                room -= 1
+            else:
+                raise RequestDataTooBig(f"There are more than {settings.DATA_UPLOAD_MAX_NUMBER_FILES} files.")
+            if left < 0:
+                raise RequestDataTooBig("There are too many fields beside the file.")
         return fields, files
 
 

@@ -31,7 +31,7 @@ def body(disposition: bytes) -> bytes:
 
 
 def told(disposition: bytes):
-    return [(one.name, one.filename) for one in parts.parts_of(io.BytesIO(body(disposition)), b"b")]
+    return [(one.name, one.filename) for one in parts.parts_of(io.BytesIO(body(disposition)), b"b", 100)]
 
 
 def test_heads_are_read_as_clients_write_them():
@@ -51,3 +51,19 @@ def test_a_head_without_end_is_refused():
     for fill in (b"x", b"; name=x", b"\r\n", b" "):
         with pytest.raises(MultiPartParserError, match="longer than"):
             told(b"; name=" + (b"a: %s" % fill) * 60_000)
+
+
+def many(disposition: bytes, count: int) -> bytes:
+    return b"".join(b"--b\r\nContent-Disposition: form-data%s\r\n\r\n\r\n" % disposition for _ in range(count)) + b"--b--\r\n"
+
+
+@pytest.mark.django_db
+def test_parts_are_counted_whatever_they_are_named(me, settings):
+    settings.DATA_UPLOAD_MAX_NUMBER_FILES, settings.DATA_UPLOAD_MAX_NUMBER_FIELDS = 5, 10
+    kind = {"Content-Type": "multipart/form-data; boundary=b"}
+    named, nameless = b'; name="file"; filename="a"', b'; name=""'
+    assert me("POST", "files/contents/", many(named, 5), **kind).status_code == 201
+    for data in (many(named, 6), many(nameless, 16), many(b"", 16)):
+        answer = me("POST", "files/contents/", data, **kind)
+        assert answer.status_code == 413, answer.content
+        assert "too many parts" in answer.json()["detail"][0]
