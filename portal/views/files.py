@@ -23,10 +23,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from jobs import names, stored
 from jobs.models import AuditEntry, StoredFile
-from portal import storing, streams, words
-from portal.forms.names import given_path
+from portal import streams, words
 from portal.presenters import stored as shown
 
+from . import taking
 from .access import address
 from .asking import ask
 from .paging import page_of, searched
@@ -129,14 +129,10 @@ def _take(request: HttpRequest) -> HttpResponse:
 
 def _keep(request: HttpRequest, sent: Any) -> str:
     """Store one file; why not, or empty."""
-    if sent.size > settings.UPLOAD_CHUNK:
-        return f"{sent.name} is larger than {words.size(settings.UPLOAD_CHUNK)}; with JavaScript files of any size can be uploaded."
     try:
-        storing.keep(request.user, given_path(sent.name), sent, sent.size)
+        taking.keep(request, sent)
     except ValidationError as error:
-        return f"{sent.name[:80]}: {error.messages[0]}"
-    except storing.NoRoom as full:
-        return f"{sent.name}: the portal's disk has no room, {words.size(full.need)} needed, {words.size(full.room)} free."
+        return str(error.messages[0])
     return ""
 
 

@@ -21,14 +21,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from jobs import lifecycle
 from jobs.models import AuditEntry, Coretype, SoftwareVersion, StoredFile, Workload
-from portal import samples, storing, words
+from portal import samples
 from portal.forms import InputRow, JobForm, fixes, read_inputs
 from portal.forms import draft as drafts
 from portal.forms.job import check_inputs, fresh, new_key, rows_of
-from portal.forms.names import given_path
 from portal.forms.walltime import say
 from portal.presenters import cards, review
 
+from . import taking
 from .access import address, job_changed
 
 PICKS = 50
@@ -141,17 +141,10 @@ def _draft(request: HttpRequest) -> Workload | None:
 
 def _take(request: HttpRequest, sent: Any, filled: Filled) -> None:
     """A file that a form without JavaScript brought."""
-    if sent.size > settings.UPLOAD_CHUNK:
-        filled.notes.append(
-            f"{sent.name} is larger than {words.size(settings.UPLOAD_CHUNK)}; with JavaScript files of any size can be uploaded."
-        )
-        return
     try:
-        filled.inputs.append(fresh(storing.keep(request.user, given_path(sent.name), sent, sent.size)))
+        filled.inputs.append(fresh(taking.keep(request, sent)))
     except ValidationError as error:
-        filled.notes.append(f"{sent.name[:80]}: {error.messages[0]}")
-    except storing.NoRoom as full:
-        filled.notes.append(f"{sent.name}: the portal's disk has no room, {words.size(full.need)} needed, {words.size(full.room)} free.")
+        filled.notes.append(error.messages[0])
 
 
 # --- private: answering -----------------------------------------------------------------------------------------------

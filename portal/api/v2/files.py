@@ -13,10 +13,9 @@ from ninja.files import UploadedFile
 
 from jobs import stored
 from jobs.models import StoredFile
-from portal import storing, streams
+from portal import spooling, storing, streams
 from portal.forms.names import clean_path, given_path
 
-from . import spooling
 from .file_found import Found, find, last_lines, of_row, show
 from .making import under
 from .paging import Paging, page
@@ -38,7 +37,7 @@ CONTENTS = {
 
 
 @router.post("/files/contents/", response=answers(FileOut, 403, 507, status=201), summary="Upload a file: multipart, part `file`")
-@decorate_view(spooling.spooled)
+@decorate_view(spooling.exact)
 def upload(request: HttpRequest, file: File[UploadedFile], relativePath: Form[str | None] = None) -> Status:
     """PUT does the same. Its path in the job folder is its name, or `relativePath`: both are taken byte for byte.
 

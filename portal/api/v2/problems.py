@@ -102,7 +102,9 @@ def _wrong_value(request: HttpRequest, error: FormError) -> HttpResponse:
 
 
 def _suspicious(request: HttpRequest, error: Exception) -> HttpResponse:
-    return said(413, "The body is too big, or has too many parts.") if isinstance(error, RequestDataTooBig) else said(400, "The request can't be read.")
+    if isinstance(error, RequestDataTooBig):
+        return said(413, "The body is too big, or has too many parts.")
+    return said(400, "The request can't be read.")
 
 
 def _broken(request: HttpRequest, error: Exception) -> HttpResponse:

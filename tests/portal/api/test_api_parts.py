@@ -8,7 +8,9 @@ import re
 import pytest
 from django.http.multipartparser import MultiPartParserError
 
-from portal.api.v2 import parts
+from jobs.models import StoredFile
+from jobs.names import raw
+from portal import parts
 
 READ = {
     b';name=file;filename="a.inp"': ("file", b"a.inp"),
@@ -67,3 +69,17 @@ def test_parts_are_counted_whatever_they_are_named(me, settings):
         answer = me("POST", "files/contents/", data, **kind)
         assert answer.status_code == 413, answer.content
         assert "too many parts" in answer.json()["detail"][0]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", ["/files/", "/jobs/new/"])
+def test_forms_of_pages_keep_the_same_bytes(me, owner, address):
+    me.browser.force_login(owner)
+    given = [rb"lit\x41", b"caf\xe9.inp", rb"C:\dir\x", "\u00fc.inp".encode()]
+    data = b"--b\r\nContent-Disposition: form-data; name=command\r\n\r\none\r\ntwo \xc3\xa9\r\n"
+    data += b"".join(b'--b\r\nContent-Disposition: form-data; name="upload"; filename="%s"\r\n\r\nabc\r\n' % name for name in given)
+    data += b'--b\r\nContent-Disposition: form-data; name="upload"; filename=""\r\n\r\n\r\n--b--\r\n'
+    page = me.browser.post(address, data, "multipart/form-data; boundary=b")
+    assert [raw(one.name) for one in StoredFile.objects.order_by("pk")] == given
+    if address == "/jobs/new/":
+        assert "one\ntwo \u00e9" in page.content.decode().replace("\r\n", "\n"), "a field stays as it was typed"
