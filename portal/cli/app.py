@@ -191,14 +191,19 @@ def tail(job: str, following: bool, lines: int, path: str, as_json: bool) -> Non
     """The end of a job's output, or of one of its files."""
     calls = api()
     if following:
-        stream = "stdout" if path == "process_output.log" else f"file:{os.fsencode(path).decode(errors='backslashreplace')}"
+        stream = "stdout" if path == "process_output.log" else f"file:{_listed_as(path)}"
         sys.exit(ended(follow(calls, job, stream)))
-    found = calls.get(f"jobs/{job}/runs/1/tail/{quote(os.fsencode(path))}", lines=lines)["lines"]
+    found = calls.get(f"jobs/{job}/runs/1/tail/{quote(_listed_as(path))}", lines=lines)["lines"]
     if as_json:
         show.as_json(found)
         return
     for line in found:
         click.echo(line)
+
+
+def _listed_as(path: str) -> str:
+    """As the portal lists it; what was typed as it is listed stays so."""
+    return os.fsencode(path).decode(errors="backslashreplace")
 
 
 @headrace.command()

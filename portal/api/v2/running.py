@@ -5,11 +5,10 @@ One idea: every address works for life. What is asked for after the end is answe
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote_from_bytes, unquote_to_bytes
+from urllib.parse import quote
 
 from django.db import connection
 from django.http import Http404, HttpRequest, HttpResponse
@@ -73,10 +72,13 @@ def directory(request: HttpRequest, job_id: str, run: str) -> list[dict[str, Any
 
 @router.get("/jobs/{job_id}/runs/{run}/tail/{path:path}", response=answers(Tail, 404), summary="Last lines of the log or of any file")
 def tail(request: HttpRequest, job_id: str, run: str, path: str, asked: Query[TailAsked]) -> dict[str, Any]:
-    """A file that nobody looked at until now is fetched from its node: the first answer may be empty, ask again."""
+    """A file that nobody looked at until now is fetched from its node: the first answer may be empty, ask again.
+
+    Its path is written as it is listed: bytes that are no UTF-8 as `\\xHH`, not as %HH, which a server may lose on the way.
+    """
     work = of_run(request, job_id, run)
-    real = os.fsdecode(unquote_to_bytes(path))
-    for name in dict.fromkeys((path, real, names.path(path))):
+    real = names.path(path)
+    for name in dict.fromkeys((real, path)):
         if (found := _tail(work, name, asked.lines)) is not None:
             return {"fileType": "text", "lines": found}
     if not work.is_active or not is_stream(f"file:{real}"):
@@ -152,7 +154,8 @@ def _folder(work: Workload) -> list[dict[str, Any]]:
 
 
 def _in_folder(base: str, path: str, size: int) -> dict[str, Any]:
-    return {"path": names.shown(path), "size": size, "resource": base + quote_from_bytes(os.fsencode(path))}
+    shown = names.shown(path)
+    return {"path": shown, "size": size, "resource": base + quote(shown)}
 
 
 def _tail(work: Workload, path: str, count: int) -> list[str] | None:

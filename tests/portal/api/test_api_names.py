@@ -187,4 +187,17 @@ def test_a_running_job_shows_them_and_its_live_files(me, owner, jobs):
     assert me.browser.get(f"/jobs/{work.public_id}/log/bytes", {"stream": "file:" + SHOWN, "from": 0, "to": 9}).content == b"live\n"
     listed = me.get(f"jobs/{work.public_id}/runs/1/directory-contents/").json()
     assert listed[0]["path"] == SHOWN
+    assert listed[0]["resource"].isascii() and "%E9" not in listed[0]["resource"], "a server may decode such bytes with loss"
     assert me.get(listed[0]["resource"].removeprefix("/api/v2/")).json()["lines"] == ["live"]
+
+
+def test_the_end_of_each_output_by_link_and_client(me, done, monkeypatch, live_portal):
+    from click.testing import CliRunner
+
+    from portal.cli import app
+
+    scenes.save(done, {"litA": b"plain\n", r"lit\x41": b"literal\n", "%41": b"percent\n", os.fsdecode(b"t\xff"): b"byte\n"})
+    monkeypatch.setattr(app, "api", lambda: live_portal)
+    for path, line in (("litA", "plain"), (r"lit\x5cx41", "literal"), ("%41", "percent"), (r"t\xff", "byte"), (os.fsdecode(b"t\xff"), "byte")):
+        said = CliRunner().invoke(app.headrace, ["tail", done.public_id, "--file", path])
+        assert said.output == line + "\n", (path, said.output)
