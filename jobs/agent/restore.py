@@ -4,13 +4,13 @@ The one idea: archives are made from homes that may hold anything, so they are u
 open folders; times and modes of folders come last, when nothing changes in them any more.
 """
 import os
-import stat
+import secrets
 import tarfile
 from typing import Any, Dict, List, Tuple
 
 from . import apart
 from .config import Config
-from .folder import Folder, Refused
+from .folder import Folder, Refused, is_folder
 from .home import UNREAD, seconds
 
 _PIECE = 1 << 20
@@ -104,19 +104,32 @@ class Home:
 
 
 def _empty(fd: int) -> None:
-    """Takes away what an unpacking that was cut short left behind."""
-    for name in os.listdir(fd):
-        raw = os.fsencode(name)
-        if not stat.S_ISDIR(os.stat(raw, dir_fd=fd, follow_symlinks=False).st_mode):
-            os.unlink(raw, dir_fd=fd)
+    """Takes away what an unpacking that was cut short left behind; folders come up to the top first, however deep they lie."""
+    waiting = [os.fsencode(name) for name in os.listdir(fd)]
+    while waiting:
+        name = waiting.pop()
+        if not _folder(fd, name):
+            os.unlink(name, dir_fd=fd)
             continue
-        os.chmod(raw, 0o700, dir_fd=fd)
-        below = os.open(raw, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=fd)
+        below = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=fd)
         try:
-            _empty(below)
+            for inner in map(os.fsencode, os.listdir(below)):
+                if _folder(below, inner):
+                    waiting.append(b".emptied-%s" % secrets.token_hex(16).encode("ascii"))
+                    os.rename(inner, waiting[-1], src_dir_fd=below, dst_dir_fd=fd)
+                else:
+                    os.unlink(inner, dir_fd=below)
         finally:
             os.close(below)
-        os.rmdir(raw, dir_fd=fd)
+        os.rmdir(name, dir_fd=fd)
+
+
+def _folder(fd: int, name: bytes) -> bool:
+    """Whether it is one; it may be changed from now on."""
+    if not is_folder(fd, name):
+        return False
+    os.chmod(name, 0o700, dir_fd=fd)
+    return True
 
 
 def _write(fd: int, data: bytes) -> None:
