@@ -1,7 +1,7 @@
 """Files that its user sends into the home of a workstation while the session lives.
 
 The one idea: a file gets its name by a hard link, which fails where something is, and the agent's mark that it is there comes
-before its first, hidden name goes. So whatever dies in between, it is never half there and never there twice.
+before its first, hidden name (hidden.py) goes. So whatever dies in between, it is never half there and never there twice.
 """
 import contextlib
 import os
@@ -9,15 +9,18 @@ import stat
 import threading
 from typing import Any, Callable, Dict, Optional, Set
 
-from . import apart, marks
+from . import apart, hidden, marks
 from .bell import Bell
 from .config import Config
 from .fetch import Failed, Fetch, Stopped, plain
 from .folder import Folder, Refused
+from .hidden import Hidden
 from .orders import FORCE, RUN, Orders
 from .wire import Portal, raw, text
 
 _PIECE = 1 << 20
+_LONGEST = 255  # bytes of a name
+_LONGEST_END = 64  # bytes after a name's last dot that are kept; more are no ending
 _NAMES = 1000  # "name", "name (2)" and so on that are tried
 _MARK = "brought-%s.json"  # {"name", "told"}: it is in the home under this name; the portal knows
 
@@ -47,6 +50,8 @@ class Bringing:
         """Nothing is put into the home from now on, and what is in it is known to the portal. Raises Released."""
         self._closed = True
         with self._putting:
+            for code in hidden.codes(self._config):
+                self._settle(code)
             for name in os.listdir(self._config.folder):
                 if name.startswith("brought-") and name.endswith(".json"):
                     self._tell_of(name[len("brought-"):-len(".json")])
@@ -80,18 +85,40 @@ class Bringing:
             os.unlink(part)
 
     def _put(self, wanted: Dict[str, Any], code: str, part: str) -> None:
-        """In place and marked. Raises Failed."""
-        if marks.exists(self._config.folder, _MARK % code):
-            return
-        path, hidden = raw(wanted["name"]), b".bringing-" + code.encode("ascii")
+        """In place and marked; its hidden name goes in any case. Raises Failed, Refused or OSError."""
+        try:
+            if not marks.exists(self._config.folder, _MARK % code):
+                self._place(wanted, code, part)
+        finally:
+            self._free(code)
+
+    def _place(self, wanted: Dict[str, Any], code: str, part: str) -> None:
+        taken, mode = hidden.take(self._config, code, raw(wanted["name"])), int(wanted.get("mode") or 0o644)
         with open(part, "rb") as source:
             fd = source.fileno()
-            mode = int(wanted.get("mode") or 0o644)
-            answer = apart.done(self._config, lambda: {"name": text(_placed(self._config.workdir, fd, path, hidden, mode))}, fd)
-            if "error" in answer:
-                raise Failed(wanted["name"], answer["error"])
-            marks.write(self._config.folder, _MARK % code, {"name": answer["name"], "told": False})
-            apart.done(self._config, lambda: _without(self._config.workdir, path, hidden), fd)
+            answer = apart.done(self._config, lambda: {"name": text(_placed(self._config.workdir, fd, taken, mode))}, fd)
+        if "error" in answer:
+            raise Failed(wanted["name"], answer["error"])
+        marks.write(self._config.folder, _MARK % code, {"name": answer["name"], "told": False})
+
+    def _settle(self, code: str) -> None:
+        """What somebody who died left: it is there if it had got its name already."""
+        taken = hidden.of(self._config, code)
+        if taken and not marks.exists(self._config.folder, _MARK % code):
+            name = self._apart(lambda: {"name": text(_found(self._config.workdir, taken))}).get("name")
+            if name:
+                marks.try_save(self._config.folder, _MARK % code, {"name": name, "told": False})
+        self._free(code)
+
+    def _free(self, code: str) -> None:
+        """Takes the hidden name away; the file has its own, or is none."""
+        taken = hidden.of(self._config, code)
+        if taken and "error" not in self._apart(lambda: _without(self._config.workdir, taken)):
+            hidden.free(self._config, code)
+
+    def _apart(self, work: Callable[[], Dict[str, Any]]) -> Dict[str, Any]:
+        with open(os.devnull, "rb") as nothing:
+            return apart.done(self._config, work, nothing.fileno())
 
     def _tell_of(self, code: str) -> None:
         """Says under which name it is there, unless that is known."""
@@ -110,63 +137,83 @@ class Bringing:
 
 
 # --- in the child -----------------------------------------------------------------------------------------------------
-def _placed(home: str, source: int, path: bytes, hidden: bytes, mode: int) -> bytes:
+def _placed(home: str, source: int, taken: Hidden, mode: int) -> bytes:
     """Copies the open file to its place, or to the next one that is free; its path. Raises OSError or Refused."""
-    folder = Folder(home)
-    with folder.parent(path, create=True) as (fd, name):
-        found = _linked(fd, hidden)
+    with Folder(home).parent(taken.path, create=True) as (fd, name):
+        found = _linked(fd, taken.name)
         if found is None:
-            _copy(source, fd, hidden, mode)
-            found = _named(fd, hidden, name)
-    return path[:len(path) - len(path.rsplit(b"/", 1)[-1])] + found
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(taken.name, dir_fd=fd)  # half of it
+            _copy(source, fd, taken.name, mode)
+            found = _named(fd, taken.name, name)
+    return _beside(taken, found)
 
 
-def _without(home: str, path: bytes, hidden: bytes) -> Dict[str, Any]:
-    """Takes the hidden name away; the file has its own."""
-    with Folder(home).parent(path) as (fd, _):
-        os.unlink(hidden, dir_fd=fd)
+def _found(home: str, taken: Hidden) -> bytes:
+    """The path that it got before somebody died, or none."""
+    with Folder(home).parent(taken.path) as (fd, _):
+        found = _linked(fd, taken.name)
+    return _beside(taken, found) if found else b""
+
+
+def _without(home: str, taken: Hidden) -> Dict[str, Any]:
+    """Takes the hidden name away; it may be gone, or its folder."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError), Folder(home).parent(taken.path) as (fd, _):
+        os.unlink(taken.name, dir_fd=fd)
     return {}
 
 
-def _linked(fd: int, hidden: bytes) -> Optional[bytes]:
-    """The name that it got before somebody died; what has none yet goes."""
+def _beside(taken: Hidden, name: bytes) -> bytes:
+    return taken.path[:len(taken.path) - len(taken.path.rsplit(b"/", 1)[-1])] + name
+
+
+def _linked(fd: int, first: bytes) -> Optional[bytes]:
+    """The name that it got before somebody died."""
     try:
-        status = os.stat(hidden, dir_fd=fd, follow_symlinks=False)
+        status = os.stat(first, dir_fd=fd, follow_symlinks=False)
     except FileNotFoundError:
         return None
     if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
         for name in map(os.fsencode, os.listdir(fd)):
-            if name != hidden and os.stat(name, dir_fd=fd, follow_symlinks=False).st_ino == status.st_ino:
+            if name != first and os.stat(name, dir_fd=fd, follow_symlinks=False).st_ino == status.st_ino:
                 return name
-    os.unlink(hidden, dir_fd=fd)
     return None
 
 
-def _copy(source: int, fd: int, hidden: bytes, mode: int) -> None:
-    made = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=fd)
+def _copy(source: int, fd: int, first: bytes, mode: int) -> None:
+    made = os.open(first, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=fd)
     try:
         with os.fdopen(os.dup(made), "wb") as target, os.fdopen(os.dup(source), "rb") as data:
             for piece in iter(lambda: data.read(_PIECE), b""):
                 target.write(piece)
         os.fchmod(made, mode & 0o777)
         os.fsync(made)
-    except BaseException:
-        os.unlink(hidden, dir_fd=fd)
-        raise
     finally:
         os.close(made)
 
 
-def _named(fd: int, hidden: bytes, name: bytes) -> bytes:
+def _named(fd: int, first: bytes, name: bytes) -> bytes:
     for number in range(1, _NAMES + 1):
         with contextlib.suppress(FileExistsError):
-            os.link(hidden, _numbered(name, number), src_dir_fd=fd, dst_dir_fd=fd, follow_symlinks=False)
+            os.link(first, _numbered(name, number), src_dir_fd=fd, dst_dir_fd=fd, follow_symlinks=False)
             return _numbered(name, number)
-    os.unlink(hidden, dir_fd=fd)
     raise Refused("there are %d files of this name already" % _NAMES)
 
 
 def _numbered(name: bytes, number: int) -> bytes:
-    """deck.inp, deck (2).inp, deck (3).inp: what it ends with says what it is."""
+    """deck.inp, deck (2).inp, deck (3).inp: what it ends with says what it is. A long one is cut before the number."""
+    if number == 1:
+        return name
     start, end = os.path.splitext(name)
-    return name if number == 1 else b"%s (%d)%s" % (start, number, end)
+    if len(end) > _LONGEST_END:
+        start, end = name, b""
+    end = b" (%d)%s" % (number, end)
+    return _cut(start, _LONGEST - len(end)) + end
+
+
+def _cut(name: bytes, most: int) -> bytes:
+    """At most so many bytes of it, and no part of a letter in UTF-8 at the end."""
+    at = most
+    while len(name) > most and at > most - 3 and name[at] & 0xC0 == 0x80:
+        at -= 1
+    return name[:at]

@@ -9,6 +9,7 @@ import os
 import stat
 from typing import Callable, Dict, Generator, Iterator, List, NamedTuple, Optional, Tuple
 
+from . import hidden
 from .config import Config
 from .folder import Folder, Refused, open_plain
 from .walk import Entry, walk
@@ -42,7 +43,7 @@ def measure(config: Config, check: Callable[[], None]) -> Measure:
     links: Dict[Tuple[int, int], int] = {}  # as Archive has them: a file's first name, here its length
     folder = _opened(config)
     try:
-        for entry in walk(folder.fd, folders=True):
+        for entry in _entries(config, folder):
             check()
             status = entry.status
             if status is None or entry.kind not in ("file", "dir", "symlink"):
@@ -76,7 +77,7 @@ class Archive:
         folder = _opened(self._config)
         size = 0
         try:
-            for entry in walk(folder.fd, folders=True):
+            for entry in _entries(self._config, folder):
                 self._check()
                 for piece in self._entry(entry):
                     size += len(piece)
@@ -222,6 +223,11 @@ def _utf8(name: bytes) -> bool:
         return True
     except UnicodeDecodeError:
         return False
+
+
+def _entries(config: Config, folder: Folder) -> Iterator[Entry]:
+    """All of it but what is just being brought, which has no name of its own yet."""
+    return (entry for entry in walk(folder.fd, folders=True) if not hidden.is_one(config, entry.path))
 
 
 def _inode(status: os.stat_result) -> Tuple[int, int]:

@@ -1,13 +1,15 @@
 """Files on their way into a home: whole, once, over nothing that is there, as the session's user; whoever dies meanwhile."""
 
+import io
 import os
 import stat
+import tarfile
 import tempfile
 from pathlib import Path
 
 import pytest
 
-from jobs.agent import apart, bringing
+from jobs.agent import apart, bringing, hidden, home
 from jobs.agent.config import parse
 from tests.jobs.agent.spoken_workstation import Workstations
 
@@ -59,6 +61,21 @@ def test_nothing_that_is_there_is_written_over(started, portal, until):
     assert (started.work / "deck.inp").read_text() == "mine"
     assert (started.work / "deck (3).inp").read_text() == "two"
     assert os.readlink(started.work / "outside") == "/etc/nowhere"
+
+
+def test_a_name_as_long_as_names_may_be_is_cut_between_letters(started, portal, until):
+    """And nothing that was begun stays, nor goes what is the user's own."""
+    (started.work / ".bringing-1").write_text("my own")
+    long, other = "é" * 125 + "a.inp", "n" * 255
+    portal.bring((1, long, b"one"), (2, long, b"two"), (3, other, b"three"), (4, other, b"four"), (5, "n" * 256, b"five"), (6, "." + other[1:], b"six"))
+    until(lambda: len(portal.bodies("brought")) == 6)
+    portal.bring((7, "." + other[1:], b"seven"))
+    until(lambda: len(portal.bodies("brought")) == 7)
+    names = [long, "é" * 123 + " (2).inp", other, "n" * 251 + " (2)", "." + other[1:], "." + "n" * 250 + " (2)"]
+    assert told(portal) == [*enumerate(names[:4], 1), (5, "File name too long"), (6, names[4]), (7, names[5])]
+    assert sorted(os.listdir(started.work)) == sorted([".bringing-1", *names])
+    assert (started.work / ".bringing-1").read_text() == "my own"
+    assert not list(started.folder.glob("bringing-*"))
 
 
 def test_links_lead_nowhere(started, portal, until, tmp_path):
@@ -139,8 +156,9 @@ def in_home(folder, work, run_as=None):
 
 def test_a_death_between_the_two_names_leaves_one_file(tmp_path):
     def put(fd):
-        return {"name": bringing._placed(str(tmp_path), fd, b"deck", b".bringing-1", 0o600).decode()}
+        return {"name": bringing._placed(str(tmp_path), fd, taken, 0o600).decode()}
 
+    taken = hidden.Hidden(b"deck", b".bringing-1")
     assert in_home(tmp_path, put) == {"name": "deck"}
     assert in_home(tmp_path, put) == {"name": "deck"}
     (tmp_path / ".bringing-1").unlink()
@@ -149,19 +167,39 @@ def test_a_death_between_the_two_names_leaves_one_file(tmp_path):
     assert (tmp_path / "deck (2)").read_bytes() == Path(__file__).read_bytes()
 
 
+def test_what_is_being_brought_is_in_no_copy_and_settled_at_the_end(tmp_path):
+    """Somebody died: over one that had its name already, and over one that was half there."""
+    (tmp_path / "work").mkdir()
+    raw = {"portal": "http://x", "token": "t-1", "secret": "s", "folder": str(tmp_path), "workdir": str(tmp_path / "work")}
+    config = parse(raw)
+    named, half = (tmp_path / "work" / os.fsdecode(hidden.take(config, code, code.encode()).name) for code in "12")
+    named.write_text("whole")
+    os.link(named, tmp_path / "work" / "1")
+    half.write_text("ha")
+    (tmp_path / "work" / ".bringing-mine").write_text("mine")
+    data = b"".join(home.Archive(config, lambda: None).pieces())
+    with tarfile.open(fileobj=io.BytesIO(data)) as tar:
+        assert sorted(tar.getnames()) == [".bringing-mine", "1"]
+    work = bringing.Bringing(config, None, None, lambda: False, print)
+    for code in hidden.codes(config):
+        work._settle(code)
+    assert sorted(os.listdir(tmp_path / "work")) == [".bringing-mine", "1"]
+    assert [path.name for path in tmp_path.glob("br*.json")] == ["brought-1.json"]
+
+
 @as_root
 def test_it_is_written_with_the_rights_of_the_user_alone():
     with tempfile.TemporaryDirectory(prefix="headrace-bring-") as name:
-        home = Path(name)
-        home.chmod(0o711)
-        (home / "home").mkdir()
-        os.chown(home / "home", UID, UID)
-        (home / "home" / "roots").mkdir(mode=0o700)
+        folder = Path(name)
+        folder.chmod(0o711)
+        (folder / "home").mkdir()
+        os.chown(folder / "home", UID, UID)
+        (folder / "home" / "roots").mkdir(mode=0o700)
 
         def put(path):
-            return lambda fd: {"name": bringing._placed(str(home / "home"), fd, path, b".bringing-1", 0o600).decode()}
+            return lambda fd: {"name": bringing._placed(str(folder / "home"), fd, hidden.Hidden(path, b".bringing-1"), 0o600).decode()}
 
         who = {"uid": UID, "gid": UID}
-        assert in_home(home / "home", put(b"deck"), who) == {"name": "deck"}
-        assert (home / "home" / "deck").stat().st_uid == UID
-        assert in_home(home / "home", put(b"roots/deck"), who) == {"error": "Permission denied"}
+        assert in_home(folder / "home", put(b"deck"), who) == {"name": "deck"}
+        assert (folder / "home" / "deck").stat().st_uid == UID
+        assert in_home(folder / "home", put(b"roots/deck"), who) == {"error": "Permission denied"}
