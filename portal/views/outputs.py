@@ -7,6 +7,7 @@ sandbox; only images whose first bytes are those of an image are shown in place.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, BinaryIO
 
@@ -32,6 +33,8 @@ PIECE = 256 << 10
 PREVIEW = 256 << 10
 MAGIC = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff", "image/gif": b"GIF8", "image/webp": b"RIFF"}
 SANDBOX = "sandbox; default-src 'none'; img-src 'self'"
+_LIKE_WRITTEN = re.compile(r"%(?=(?:25)*+5C)")
+"""What would look like a backslash in an archive."""
 
 
 @login_required
@@ -168,8 +171,9 @@ class _Name(str):
 
 
 def _inside(path: str) -> _Name:
-    """A path that no unpacker takes outside of its folder."""
-    return _Name("/".join(part for part in path.replace("\\", "/").split("/") if part not in ("", ".", "..")) or "unnamed")
+    """A path that no unpacker takes outside of its folder. Windows takes a backslash for a slash, so it is %5C; never two paths in one."""
+    safe = _LIKE_WRITTEN.sub("%25", path).replace("\\", "%5C")
+    return _Name("/".join(part for part in safe.split("/") if part not in ("", ".", "..")) or "unnamed")
 
 
 async def _pieces(source: Iterator[bytes]) -> AsyncIterator[bytes]:

@@ -201,3 +201,14 @@ def test_the_end_of_each_output_by_link_and_client(me, done, monkeypatch, live_p
     for path, line in (("litA", "plain"), (r"lit\x5cx41", "literal"), ("%41", "percent"), (r"t\xff", "byte"), (os.fsdecode(b"t\xff"), "byte")):
         said = CliRunner().invoke(app.headrace, ["tail", done.public_id, "--file", path])
         assert said.output == line + "\n", (path, said.output)
+
+
+def test_no_two_outputs_share_a_name_in_the_archive(me, done, owner):
+    tricky = [rb"a\b", b"a/b", b"a%5Cb", b"a%255Cb", b"a%25b", rb"..\..\up", b"\\", b"100%", b"\xff\\"]
+    scenes.save(done, {os.fsdecode(name): name for name in tricky})
+    me.browser.force_login(owner)
+    archive = zipfile.ZipFile(io.BytesIO(body_of(me.browser.get(f"/jobs/{done.public_id}/files/zip/"))))
+    held = {one.filename: archive.read(one) for one in archive.infolist()}
+    assert sorted(held.values()) == sorted(tricky)
+    assert not any("\\" in name for name in held)
+    assert held["a%5Cb"] == rb"a\b" and held["a%25b"] == b"a%25b" and held["100%"] == b"100%"
