@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from django.db.models import F, Sum, Value
+from django.db.models import F, Value
 
 from . import succession
-from .models import Budget, Charge, Cluster, Hold, MoneyField, Unit, Workload, insert, update_alike
+from .models import Budget, Charge, Cluster, Hold, MoneyField, Unit, Workload, update_alike
 from .models.fields import rounded
 from .models.rows import columns, made
+from .succession import Span
 
 HOUR = 3600
 AHEAD = timedelta(seconds=1800)
@@ -58,11 +59,6 @@ def beyond(budget: Budget) -> str:
     return f"beyond budget {budget.pk}"
 
 
-def last_moment(budget: Budget) -> datetime | None:
-    """Up to when it pays: a strict one until its end, a soft one for what runs as long as that takes."""
-    return budget.ends if budget.is_strict else None
-
-
 class Books:
     """Everything that the clusters' money needs, locked: clusters, then budgets, both in id order."""
 
@@ -76,14 +72,10 @@ class Books:
         self.budgets = {budget.pk: budget for budget in Budget.objects.filter(pk__any_of=ids).select_for_update().order_by("pk")}
         self.moved: dict[int, list[Decimal]] = defaultdict(lambda: [ZERO, ZERO])
         self.charges: list[Charge] = []
-        booked = self._booked(keys)
         by_key: dict[tuple[int, int], list[Hold]] = defaultdict(list)
         for hold in made(holds.order_by("budget_id"), OF_A_HOLD, budget=self.budgets):
             by_key[hold.workload_id, hold.attempt].append(hold)
-        self.accounts = [
-            Account(self, cluster, by_key[cluster.workload_id, cluster.attempt], booked[cluster.workload_id, cluster.attempt])
-            for cluster in clusters
-        ]
+        self.accounts = [Account(self, cluster, by_key[cluster.workload_id, cluster.attempt]) for cluster in clusters]
 
     def move(self, budget: Budget, spent: Decimal = ZERO, held: Decimal = ZERO) -> None:
         budget.spent += spent
@@ -96,12 +88,18 @@ class Books:
         clusters = [account.cluster for account in changed]
         update_alike(clusters, ["charged_until", "paid_until", "settled", "orders"])
         holds = [hold for account in changed for hold in account.holds]
-        update_alike([hold for hold in holds if hold.pk], ["amount", "released"])
-        insert([hold for hold in holds if not hold.pk])
+        update_alike([hold for hold in holds if hold.pk], ["amount", "since", "released"])
+        self._add([hold for hold in holds if not hold.pk])
         for pk, (spent, held) in sorted(self.moved.items()):
             Budget.objects.filter(pk=pk).update(spent=F("spent") + money(spent), held=F("held") + money(held))
         self._name_charges()
         Charge.objects.bulk_create(self.charges)
+
+    @staticmethod
+    def _add(holds: list[Hold]) -> None:
+        """New ones; one that has stepped aside comes back as the same row."""
+        names = {"unique_fields": ["budget", "workload", "attempt"], "update_fields": ["amount", "made", "since", "released"]}
+        Hold.objects.bulk_create(holds, update_conflicts=True, **names)
 
     def _name_charges(self) -> None:
         rows = Workload.objects.filter(pk__any_of={charge.workload_id for charge in self.charges})
@@ -110,24 +108,14 @@ class Books:
             for column, value in zip(WHOSE, whose[charge.workload_id], strict=True):
                 setattr(charge, column, value or ("" if column == "software" else None))
 
-    @staticmethod
-    def _booked(keys: set[tuple[int, int]]) -> dict[tuple[int, int], dict[tuple[int | None, str], Decimal]]:
-        """Sums booked before, by attempt and then by budget; those of the installation by their note."""
-        sums: dict[tuple[int, int], dict[tuple[int | None, str], Decimal]] = defaultdict(lambda: defaultdict(lambda: ZERO))
-        rows = Charge.objects.filter(workload__any_of=[pk for pk, _ in keys], kind=Charge.Kind.USE).order_by()
-        for workload, attempt, budget, note, total in rows.values_list("workload", "attempt", "budget", "note").annotate(t=Sum("amount")):
-            sums[workload, attempt][budget, note if budget is None else ""] += total
-        return sums
-
 
 @dataclass
 class Account:
-    """One cluster's money: its holds and what was booked before."""
+    """One cluster's money: its holds, and up to when it is charged."""
 
     books: Books
     cluster: Cluster
     holds: list[Hold]
-    booked: dict[tuple[int | None, str], Decimal]
     changed: bool = field(default=False, init=False)
 
     def meter(self) -> bool:
@@ -137,12 +125,10 @@ class Account:
             return False
         if cluster.charged_until is None:  # looked at from now on; a job shorter than STEP is one row, booked at its end
             cluster.charged_until, self.changed = cluster.up, True
+        self._line_up()
         if now - cluster.charged_until >= STEP:
             self._charge(now)
-        if cluster.releasing is None:
-            self.holds += succession.new_holds(self.holds, self.books.budgets.values(), now, AHEAD)
-        paid = [(hold, self._reach_ahead(hold)) for hold in self.holds]
-        until = min((end for hold, end in paid if hold.budget.is_strict and end is not None), default=None)
+        until = self._reach_ahead()
         if until == cluster.paid_until:
             return False
         cluster.paid_until, self.changed = until, True
@@ -155,48 +141,75 @@ class Account:
         if cluster.settled:
             return False
         if cluster.up is not None:
-            self._charge(max(end, cluster.up, cluster.charged_until or cluster.up))
-        for hold in self.holds:
-            self.books.move(hold.budget, held=-hold.amount)
-            hold.amount, hold.released = ZERO, self.books.now
+            self._line_up(more=False)
+            self._charge(max(end, self._charged))
+        for hold in self._open:
+            self._free(hold)
         cluster.settled, cluster.paid_until, self.changed = self.books.now, None, True
         return True
 
-    def _charge(self, end: datetime) -> None:
-        """Book what is due until `end` and was not booked yet; what lies after the end of a strict budget is not its to pay."""
-        cluster = self.cluster
-        start = cluster.charged_until or cluster.up
-        for hold in self.holds:
-            hourly = rate(hold.budget, cluster.price, cluster.total_cores)
-            own, others = self.booked[hold.budget_id, ""], self.booked[None, beyond(hold.budget)]
-            first, last = min(hold.since or cluster.up, end), succession.handed_over(hold, self.holds)
-            before = due(hourly, seconds_between(cluster.up, first))
-            whole = due(hourly, seconds_between(cluster.up, min(end, last or end))) - before
-            inside = due(hourly, seconds_between(cluster.up, min(end, self._last(hold) or end))) - before
-            self._book(hold, whole - own - others, max(ZERO, inside - own), max(start, first), min(end, last or end))
-        if not self.holds:
-            total = due(cluster.price * cluster.total_cores, seconds_between(cluster.up, end))
-            self._write(None, total - self.booked[None, ""], start, end)
-        cluster.charged_until, self.changed = end, True
+    @property
+    def _open(self) -> list[Hold]:
+        return [hold for hold in self.holds if hold.released is None]
 
-    def _book(self, hold: Hold, amount: Decimal, most: Decimal, start: datetime, end: datetime) -> None:
-        """Take it, at most `most`, from the hold, then from what is free; the rest of a strict budget is borne by the installation."""
-        if amount <= 0:
-            return
-        budget, from_hold = hold.budget, min(amount, most, hold.amount)
-        free = min(amount, most) - from_hold
+    @property
+    def _charged(self) -> datetime:
+        return self.cluster.charged_until or self.cluster.up
+
+    def _line_up(self, more: bool = True) -> None:
+        """Whose turn comes soon, by the dates as they stand: a hold of nothing yet for each, none for those that it no longer is."""
+        now, charged = self.books.now, self._charged
+        paying = [hold for hold in self._open if not hold.early(charged)]
+        turns = succession.turns([hold.budget for hold in paying], self.books.budgets.values(), charged, now + AHEAD)
+        for hold in [hold for hold in self._open if hold.early(charged)]:
+            since = turns.pop(hold.budget_id, None)
+            if since is None:
+                self._free(hold)
+            elif since != hold.since:
+                hold.since, self.changed = since, True
+        if more and self.cluster.releasing is None:
+            of = {"workload_id": self.cluster.workload_id, "attempt": self.cluster.attempt, "amount": ZERO, "made": now}
+            self.holds += [Hold(budget=self.books.budgets[pk], since=since, **of) for pk, since in turns.items()]
+            self.changed = self.changed or bool(turns)
+
+    def _free(self, hold: Hold) -> None:
+        self.books.move(hold.budget, held=-hold.amount)
+        hold.amount, hold.released, self.changed = ZERO, self.books.now, True
+
+    def _charge(self, end: datetime) -> None:
+        """Book what falls due from where it was charged to until `end`, each second to those whose it is then."""
+        start, paying = self._charged, self._open
+        for span in succession.spans(paying, start, end):
+            hourly, last = rate(span.hold.budget, self.cluster.price, self.cluster.total_cores), span.last or end
+            self._book(span, self._due(hourly, span.first, last), last)
+        if not paying:
+            self._write(None, self._due(self.cluster.price * self.cluster.total_cores, start, end), start, end)
+        for hold in succession.outdated(paying, end):
+            self._free(hold)
+        self.cluster.charged_until, self.changed = end, True
+
+    def _due(self, hourly: Decimal, start: datetime, end: datetime) -> Decimal:
+        """What is due at `end` less what was at `start`, so that parts add up to the whole however it is split."""
+        up = self.cluster.up
+        return due(hourly, seconds_between(up, end)) - due(hourly, seconds_between(up, start))
+
+    def _book(self, span: Span, amount: Decimal, end: datetime) -> None:
+        """Take it from the hold, then from what is free; what a strict budget can't or may not pay is borne by the installation."""
+        hold, budget = span.hold, span.hold.budget
+        most = amount if span.allowed else ZERO
+        from_hold = min(most, hold.amount)
+        free = most - from_hold
         if budget.is_strict:
             free = min(free, max(ZERO, budget.left))
         self.books.move(budget, spent=from_hold + free, held=-from_hold)
         hold.amount -= from_hold
-        self._write(budget, from_hold + free, start, end)
-        self._write(None, amount - from_hold - free, start, end, beyond(budget))
+        self._write(budget, from_hold + free, span.first, end)
+        self._write(None, amount - from_hold - free, span.first, end, beyond(budget))
 
     def _write(self, budget: Budget | None, amount: Decimal, start: datetime, end: datetime, note: str = "") -> None:
         if amount <= 0:
             return
         cluster = self.cluster
-        self.booked[budget.pk if budget else None, note] += amount
         self.books.charges.append(
             Charge(
                 budget=budget,
@@ -214,37 +227,46 @@ class Account:
             )
         )
 
-    def _reach_ahead(self, hold: Hold) -> datetime | None:
-        """Extend the hold if it reaches less than AHEAD; until when it pays, or None if it costs nothing or others pay on then."""
+    def _reach_ahead(self) -> datetime | None:
+        """Extend what reaches less than AHEAD; until when the strict ones pay, None if nothing ends that."""
+        by_hold: dict[int, list[Span]] = defaultdict(list)
+        for span in succession.spans(self._open, self._charged, None):
+            by_hold[span.hold.budget_id].append(span)
+        ends = [(hold, self._paid_until(hold, by_hold[hold.budget_id])) for hold in self._open]
+        return min((end for hold, end in ends if hold.budget.is_strict and end is not None), default=None)
+
+    def _paid_until(self, hold: Hold, spans: list[Span]) -> datetime | None:
+        """None if it costs nothing, or pays for all that falls to it."""
         hourly = rate(hold.budget, self.cluster.price, self.cluster.total_cores)
         if hourly <= 0:
             return None
-        until = self._until(hold, hourly)
-        if until - self.books.now < AHEAD and self.cluster.releasing is None and hold.budget.active:
-            amount = due(hourly, HOUR)
-            if hold.budget.is_strict:
-                amount = max(ZERO, min(amount, hold.budget.left, self._until_its_end(hold, hourly)))
-            self.books.move(hold.budget, held=amount)
-            hold.amount += amount
-            self.changed = self.changed or amount > 0
-            until = self._until(hold, hourly)
-        others = succession.handed_over(hold, self.holds)
-        return None if others is not None and self._until_its_end(hold, hourly) <= 0 else until
+        until = _lasts(hold, spans, hourly)
+        if until is None or until - self.books.now >= AHEAD or self.cluster.releasing is not None or not hold.budget.active:
+            return until
+        amount = min(due(hourly, HOUR), max(ZERO, _whole(spans, hourly) - hold.amount))
+        if hold.budget.is_strict:
+            amount = max(ZERO, min(amount, hold.budget.left))
+        self.books.move(hold.budget, held=amount)
+        hold.amount += amount
+        self.changed = self.changed or amount > 0
+        return _lasts(hold, spans, hourly)
 
-    def _until(self, hold: Hold, hourly: Decimal) -> datetime:
-        paid = self._paid(hold) + timedelta(seconds=int(hold.amount * HOUR / hourly))
-        return min(paid, self._last(hold) or paid)
 
-    def _until_its_end(self, hold: Hold, hourly: Decimal) -> Decimal:
-        """What this hold may still grow by before it reaches past the end of its budget."""
-        last = self._last(hold)
-        return due(hourly, HOUR) if last is None else due(hourly, seconds_between(self._paid(hold), last)) - hold.amount
+def _lasts(hold: Hold, spans: Sequence[Span], hourly: Decimal) -> datetime | None:
+    """The moment up to which the hold's money pays what falls to it; None: for all of it."""
+    money = hold.amount
+    for span in spans:
+        needed = _cost(span, hourly)
+        if money < needed or not span.allowed:
+            return span.first + timedelta(seconds=int(money * HOUR / hourly) if span.allowed else 0)
+        money -= needed
+    return None
 
-    def _last(self, hold: Hold) -> datetime | None:
-        """Up to when its budget pays for this cluster."""
-        ends = (last_moment(hold.budget), succession.handed_over(hold, self.holds))
-        return min((end for end in ends if end is not None), default=None)
 
-    def _paid(self, hold: Hold) -> datetime:
-        paid = self.cluster.charged_until or self.cluster.up
-        return max(paid, hold.since or paid)
+def _whole(spans: Sequence[Span], hourly: Decimal) -> Decimal:
+    """What all that falls to a hold costs."""
+    return sum((_cost(span, hourly) for span in spans if span.allowed), ZERO)
+
+
+def _cost(span: Span, hourly: Decimal) -> Decimal:
+    return due(hourly, seconds_between(span.first, span.last)) if span.last else Decimal("Infinity")

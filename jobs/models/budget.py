@@ -154,6 +154,10 @@ class Hold(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["budget", "workload", "attempt"], name="one_hold_an_attempt")]
 
+    def early(self, now: datetime) -> bool:
+        """Whether its turn to pay is still to come."""
+        return self.since is not None and now < self.since
+
 
 class ChargeQuerySet(AppendOnlyQuerySet):
     """What is used is added up with it."""

@@ -172,3 +172,107 @@ def test_a_day_ahead_what_runs_is_told_who_pays_on(clock, cluster, wing, old, en
     factories.budget(wing, 1000, begins=end, name="Winter")
     ledger.notice(clock())
     assert "Winter pays on for what still runs" in Event.objects.get(reason="budget-warning").detail
+
+
+# --- others that pay already ------------------------------------------------------------------------------------------
+@pytest.fixture
+def other(wing):
+    """Asked for before `cluster`: held from the start beside the old one."""
+    return factories.budget(wing, 1000, name="Other")
+
+
+def test_one_that_pays_beside_it_from_the_start_pays_on(clock, other, cluster, wing, old, end):
+    assert meter_until(clock, cluster, end - timedelta(minutes=5)).paid_until > end
+    assert meter_until(clock, cluster, end + HOUR).paid_until > clock()
+    assert ledger.budgets_for(cluster.workload.owner, wing, clock()) == [other]
+    ledger.settle({cluster.pk: clock()}, clock())
+    assert spent(old, other) == [due(PRICE, seconds(cluster.up, end)), due(PRICE, seconds(cluster.up, clock()))]
+    assert not Charge.objects.filter(budget=None).exists()
+
+
+def test_at_the_end_those_beside_it_and_those_that_begin_then_pay_both(clock, other, cluster, wing, old, end):
+    new = factories.budget(wing, 1000, begins=end)
+    meter_until(clock, cluster, end + HOUR)
+    ledger.settle({cluster.pk: clock()}, clock())
+    first, whole = due(PRICE, seconds(cluster.up, end)), due(PRICE, seconds(cluster.up, clock()))
+    assert spent(old, other, new) == [first, whole, whole - first]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_two_that_follow_one_ends_first_and_the_other_pays_on(clock, cluster, wing, old, end, order):
+    short, long = [factories.budget(wing, 1000, begins=end, ends=last) for last in (end + HOUR, None)[::order]][::order]
+    assert meter_until(clock, cluster, end + HOUR / 2 + timedelta(minutes=20)).paid_until > end + HOUR
+    meter_until(clock, cluster, end + 2 * HOUR)
+    ledger.settle({cluster.pk: clock()}, clock())
+    first, middle = due(PRICE, seconds(cluster.up, end)), due(PRICE, seconds(cluster.up, end + HOUR))
+    assert spent(old, short, long) == [first, middle - first, due(PRICE, seconds(cluster.up, clock())) - first]
+
+
+def test_one_that_has_stepped_aside_comes_back_when_it_is_in_force_again(clock, cluster, wing, old, end):
+    new = factories.budget(wing, 1000, begins=end, ends=end + 2 * HOUR)
+    meter_until(clock, cluster, end + HOUR)
+    assert Hold.objects.get(budget=old).released
+    Budget.objects.filter(pk=old.pk).update(ends=None)
+    assert meter_until(clock, cluster, end + 3 * HOUR).paid_until > clock()
+    ledger.settle({cluster.pk: clock()}, clock())
+    middle = due(PRICE, seconds(cluster.up, end + 2 * HOUR)) - due(PRICE, seconds(cluster.up, end))
+    assert spent(old, new) == [due(PRICE, seconds(cluster.up, clock())) - middle, middle]
+
+
+def test_of_two_that_have_ended_the_installation_bears_each_second_once(clock, cluster, wing, old, end):
+    new = factories.budget(wing, 1000, begins=end, ends=end + HOUR)
+    over = end + HOUR + timedelta(seconds=100)
+    meter_until(clock, cluster, end + HOUR)
+    ledger.settle({cluster.pk: over}, over)
+    beyond = sum(Charge.objects.filter(budget=None).values_list("amount", flat=True))
+    assert beyond == due(PRICE, seconds(cluster.up, over)) - due(PRICE, seconds(cluster.up, end + HOUR))
+    assert sum(spent(old, new)) + beyond == due(PRICE, seconds(cluster.up, over))
+
+
+# --- dates changed after the hold is made -----------------------------------------------------------------------------
+@pytest.fixture
+def new(clock, cluster, wing, old, end):
+    """It has a hold already, twenty minutes before the end, and is in force before that too."""
+    budget = factories.budget(wing, 1000, begins=end - HOUR, name="Winter")
+    meter_until(clock, cluster, end - timedelta(minutes=20))
+    assert Hold.objects.get(budget=budget).since == end
+    return budget
+
+
+def dated(budget, **dates):
+    Budget.objects.filter(pk=budget.pk).update(**dates)
+
+
+def test_both_dates_put_off_the_old_one_pays_on_though_the_next_has_no_money_yet(clock, cluster, old, new, end):
+    later = end + 10 * HOUR
+    dated(old, ends=later)
+    dated(new, begins=later, amount=Hold.objects.get(budget=new).amount)
+    assert meter_until(clock, cluster, end + HOUR).paid_until > clock()
+    dated(new, amount=1000)
+    meter_until(clock, cluster, later + HOUR, step=1500)
+    ledger.settle({cluster.pk: clock()}, clock())
+    first = due(PRICE, seconds(cluster.up, later))
+    assert spent(old, new) == [first, due(PRICE, seconds(cluster.up, clock())) - first]
+
+
+def test_the_end_taken_away_the_next_one_is_charged_nothing(clock, cluster, old, new, end):
+    dated(old, ends=None)
+    dated(new, begins=end + 10 * HOUR)
+    meter_until(clock, cluster, end + HOUR)
+    ledger.settle({cluster.pk: clock()}, clock())
+    assert spent(old, new) == [due(PRICE, seconds(cluster.up, clock())), 0]
+
+
+@pytest.mark.parametrize("metered", [True, False])
+@pytest.mark.parametrize("minutes", [10, 18, 30])
+def test_an_end_put_forward_the_next_one_pays_from_then_on(clock, cluster, old, new, end, minutes, metered):
+    early = end - timedelta(minutes=minutes)
+    charged = Cluster.objects.get(pk=cluster.pk).charged_until
+    dated(old, ends=early)
+    over = end + HOUR / 2 if metered else clock() + timedelta(minutes=15)
+    if metered:
+        meter_until(clock, cluster, over)
+    ledger.settle({cluster.pk: over}, over)
+    first = due(PRICE, seconds(cluster.up, max(early, charged)))
+    assert spent(old, new) == [first, due(PRICE, seconds(cluster.up, over)) - first]
+    assert not Charge.objects.filter(budget=None).exists()
