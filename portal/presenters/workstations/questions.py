@@ -13,6 +13,11 @@ from .cost import hourly, suspended_rate
 from .facts import WorkstationFacts
 from .home import summary
 
+EMPTY = ("a fifo", "a socket")
+"""As agents say why something is in no copy."""
+NAMED, LONGEST = 3, 60
+"""Things left out that a question names, and letters of each."""
+
 
 def suspend(facts: WorkstationFacts) -> Question:
     title, action, back = f"Suspend {facts.work.name}?", _to(facts, "workstation-suspend"), _to(facts, "workstation")
@@ -62,7 +67,20 @@ def _home(facts: WorkstationFacts) -> list[tuple[str, str]]:
     files = facts.listing.get("files_total")
     size = facts.listing.get("bytes_total")
     much = f"{plural(int(files), 'file')}, {words.size(size)}" if files else "as it is"
-    return [("Its home", f"is kept: {much}")]
+    return [("Its home", f"is kept: {much}"), *_left_out(facts)]
+
+
+def _left_out(facts: WorkstationFacts) -> list[tuple[str, str]]:
+    """What its last copy could not hold, and so the next one can hardly. Fifos and sockets hold nothing that could be lost."""
+    lost = [(path, why) for path, why in (facts.home.skipped if facts.home else []) if why not in EMPTY]
+    found = [("Not in its last copy", f"{_end(path)} ({why})") for path, why in lost[:NAMED]]
+    if len(lost) > NAMED:
+        found.append(("Not in its last copy", f"{words.count(len(lost) - NAMED)} more, named in its Files tab"))
+    return found
+
+
+def _end(path: str) -> str:
+    return path if len(path) <= LONGEST else f"\u2026{path[-LONGEST:]}"
 
 
 def _since_copy(facts: WorkstationFacts) -> list[tuple[str, str]]:

@@ -43,6 +43,17 @@ def test_suspend_asks_first_and_says_what_ends(signed, active):
     assert active.wish == Wish.RUN
 
 
+def test_suspend_names_what_the_last_copy_left_out(signed, active):
+    deep, why = "d/" * 512 + "d", "more than 512 folders deep"
+    scene.copy(active, skipped=[["a.sock", "a socket"], [deep, why], *([f"f{number}", "Permission denied"] for number in range(4))])
+    page = signed.get(f"/workstations/{active.public_id}/suspend/").content.decode()
+    assert page.count("Not in its last copy") == 4
+    for words in (f"\N{HORIZONTAL ELLIPSIS}{deep[-60:]} ({why})", "f1 (Permission denied)", "2 more, named in its Files tab"):
+        assert words in page
+    assert "a.sock" not in page
+    assert deep not in page
+
+
 def test_suspend_is_wished_and_written_down(signed, active, owner):
     assert post(signed, active, "suspend").url == f"/workstations/{active.public_id}/"
     active.refresh_from_db()
