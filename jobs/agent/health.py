@@ -89,7 +89,7 @@ class Health:
 
 
 def _look_through(config: Config) -> Scan:
-    disk = size = count = 0
+    count, size, disk = 0, 0.0, 0.0
     until = time.monotonic() + _LONGEST_LOOK
     newest: List[Tuple[int, str, int]] = []
     try:
@@ -102,12 +102,13 @@ def _look_through(config: Config) -> Scan:
                 break
             if entry.kind != "file" or entry.status is None:
                 continue
-            count, size, disk = count + 1, size + entry.status.st_size, disk + entry.status.st_blocks * 512
+            names = entry.status.st_nlink or 1  # a file of several lies on the disk once: each has its share
+            count, size, disk = count + 1, size + entry.status.st_size / names, disk + entry.status.st_blocks * 512 / names
             item = (entry.status.st_mtime_ns, text(entry.path), entry.status.st_size)
             (heapq.heappushpop if len(newest) >= NEWEST else heapq.heappush)(newest, item)
     finally:
         folder.close()
-    return Scan(disk, size, count, tuple(sorted(newest, reverse=True)))
+    return Scan(round(disk), round(size), count, tuple(sorted(newest, reverse=True)))
 
 
 def _that_fit(scan: Scan) -> Iterator[Dict[str, Any]]:

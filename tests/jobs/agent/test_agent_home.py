@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.agent import home, restore, walk
+from jobs.agent import health, home, restore, walk
 from jobs.agent.config import parse
 from portal.forms.names import LONGEST_PATH
 
@@ -250,6 +250,7 @@ def test_a_file_of_many_names_is_measured_once(config, tmp_path):
         os.link(first, work / f"name {number}")
     measured = home.measure(config, nothing)
     assert (measured.files, measured.size < 3_200_000) == (41, True)
+    assert health._look_through(config)[1:3] == (3_000_000, 41)
     data, archive = saved(config)
     assert archive.files == 41
     assert looked(restored(data, tmp_path).workdir) == looked(config.workdir)
