@@ -28,6 +28,7 @@ from django.http import HttpResponseBase
 from django.urls import set_script_prefix
 
 from portal import streams
+from portal.numbers import whole
 
 log = logging.getLogger(__name__)
 
@@ -124,7 +125,8 @@ def takes_its_time(scope: dict[str, Any]) -> bool:
     if b"wait=" in scope.get("query_string", b""):
         return True
     size = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-    return not size.isdigit() or int(size) > BIG
+    length = whole(size.decode("latin-1"))
+    return length is None or length > BIG
 
 
 def _written(body: Any, piece: bytes) -> OSError | None:

@@ -14,6 +14,7 @@ from jobs import logs
 from portal import live
 from portal.consumers.socket import AGAIN, HEARTBEAT, NOT_FOUND, Left, Socket, entered_workload, off_loop, visible_workload
 from portal.consumers.tail import WATCH
+from portal.numbers import whole
 
 LOOK = 2.0  # seconds after which to look although no news came
 POINTS = 300  # of a node's history
@@ -24,11 +25,11 @@ class HealthSocket(Socket):
     async def enter(self) -> None:
         self.public_id = self.scope["url_route"]["kwargs"]["public_id"]
         self.work = await entered_workload(self.public_id, self.user)
-        attempt = self.query.get("attempt", str(self.work.attempt))
-        if not attempt.isdecimal() or not 1 <= int(attempt) <= self.work.attempt:
+        attempt = whole(self.query.get("attempt", str(self.work.attempt))) or 0
+        if not 1 <= attempt <= self.work.attempt:
             raise Left(NOT_FOUND)
-        self.directory = logs.attempt_dir(self.public_id, int(attempt))
-        self.wake_agent = self.work.is_active and int(attempt) == self.work.attempt
+        self.directory = logs.attempt_dir(self.public_id, attempt)
+        self.wake_agent = self.work.is_active and attempt == self.work.attempt
         self.since, self.got = _seconds(self.query.get("since", "")), {}
         self.marked, self.spoke = -WATCH, time.monotonic()
 

@@ -20,6 +20,7 @@ from typing import Any
 from jobs import logs, names
 from portal.consumers.socket import AGAIN, HEARTBEAT, NOT_FOUND, Left, Socket, entered_workload, off_loop, visible_workload
 from portal.consumers.tail import FRAME, Ended, Tail, tail_of
+from portal.numbers import whole
 
 WINDOW = 1 << 20  # bytes under way without an acknowledgement
 AHEAD = 256 << 10  # bytes that a viewer who is behind reads at a time
@@ -32,12 +33,12 @@ class LogSocket(Socket):
     async def enter(self) -> None:
         self.public_id = self.scope["url_route"]["kwargs"]["public_id"]
         work = await entered_workload(self.public_id, self.user)
-        attempt = self.query.get("attempt", str(work.attempt))
+        attempt = whole(self.query.get("attempt", str(work.attempt))) or 0
         self.stream = names.path(self.query.get("stream", "stdout"))
-        if not attempt.isdecimal() or not 1 <= int(attempt) <= work.attempt or not is_stream(self.stream):
+        if not 1 <= attempt <= work.attempt or not is_stream(self.stream):
             raise Left(NOT_FOUND)
-        self.directory = logs.attempt_dir(self.public_id, int(attempt))
-        self.wake_agent = work.is_active and int(attempt) == work.attempt
+        self.directory = logs.attempt_dir(self.public_id, attempt)
+        self.wake_agent = work.is_active and attempt == work.attempt
         self.bell = asyncio.Event()
         self.at: int | None = None  # the next offset to send; None while the viewer does not follow
         self.under_way: deque[tuple[int, int]] = deque()  # end and length of each frame not acknowledged

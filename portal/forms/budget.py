@@ -17,6 +17,7 @@ from django.core.exceptions import ValidationError
 from jobs import periods
 from jobs.models import Budget, Project, Unpaid
 from jobs.models.budget import known_zone, usual_thresholds
+from portal.numbers import whole
 
 from .account import styled
 from .groups import Group, Grouped
@@ -49,7 +50,7 @@ class Thresholds(forms.CharField):
 
     def clean(self, value: Any) -> list[int]:
         parts = [part for part in super().clean(value).replace("%", " ").replace(",", " ").replace(";", " ").split() if part]
-        if not all(part.isascii() and part.isdecimal() and 1 <= int(part[:6]) <= 1000 for part in parts) or len(parts) > MOST_THRESHOLDS:
+        if not all(1 <= (whole(part) or 0) <= 1000 for part in parts) or len(parts) > MOST_THRESHOLDS:
             raise ValidationError(f"At most {MOST_THRESHOLDS} whole percents from 1 to 1000, such as 75, 90, 100.")
         return sorted({int(part) for part in parts})
 

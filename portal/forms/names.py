@@ -14,6 +14,8 @@ from jobs.names import raw, shown
 
 LONGEST_PART = 255
 LONGEST_PATH = 1024
+LONGEST_SHOWN = 4 * LONGEST_PATH
+"""Each byte may be written \\xHH."""
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 RESERVED = ("HEADRACE_", "LD_PRELOAD")
 

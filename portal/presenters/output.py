@@ -11,6 +11,8 @@ from django.urls import reverse
 from jobs import logs, names
 from jobs.lifecycle import Tone
 from portal import words
+from portal.forms.names import LONGEST_SHOWN
+from portal.numbers import whole
 
 from .facts import Facts
 from .text import plural
@@ -49,8 +51,9 @@ class Output:
 
 def shown(facts: Facts, stream: str = "", attempt: str = "") -> Output:
     """`stream` and `attempt` as the address says them; what is not there falls back to stdout of the latest."""
-    number = int(attempt) if attempt.isdecimal() and 1 <= int(attempt) <= facts.work.attempt else facts.work.attempt
-    stream = names.path(stream.replace("\0", "")[:1100]) or "stdout"
+    asked = whole(attempt) or 0
+    number = asked if 1 <= asked <= facts.work.attempt else facts.work.attempt
+    stream = names.path(stream.replace("\0", "")[:LONGEST_SHOWN]) or "stdout"
     directory = logs.attempt_dir(facts.work.public_id, number)
     growing = facts.work.is_active and number == facts.work.attempt and logs.complete(directory, stream) is None
     streams, files = _streams(facts, directory, stream, number)

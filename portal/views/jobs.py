@@ -17,6 +17,7 @@ from jobs import lifecycle
 from jobs.models import Project, Software, SoftwareVersion, Workload
 from jobs.models.roles import sees_all
 from jobs.models.workload import WorkloadQuerySet
+from portal.numbers import whole
 from portal.presenters import course, files, output, rows, settings
 from portal.presenters.facts import Facts
 
@@ -100,7 +101,7 @@ def live_output(request: HttpRequest, public_id: str) -> HttpResponse:
 @require_safe
 def job_files(request: HttpRequest, public_id: str) -> HttpResponse:
     search = request.GET.get("q", "").replace("\0", "")[:200]
-    start = int(request.GET["start"]) if request.GET.get("start", "").isdecimal() else 0
+    start = whole(request.GET.get("start", "")) or 0
     page = "file" if search or start else "files"  # a push would bring the first page of all of them
     return _tab(request, public_id, page, inputs=files.inputs, outputs=lambda facts: files.outputs(facts, search, start))
 

@@ -13,6 +13,8 @@ from urllib.parse import urlencode
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
+from portal.numbers import whole
+
 Row = TypeVar("Row", bound=Model)
 
 
@@ -27,7 +29,7 @@ class Page(Generic[Row]):
 
 def page_of(found: QuerySet[Row], request: HttpRequest, size: int = 50, **kept: str) -> Page[Row]:
     """The page that `before` or `after` in the address ask for. `kept` goes along in the addresses of its neighbours."""
-    before, after = (_key(request.GET.get(name, "")) for name in ("before", "after"))
+    before, after = (whole(request.GET.get(name, "")) for name in ("before", "after"))
     if after is not None:
         more, rows = _rows(found, found.filter(pk__gt=after).order_by("pk"), size)
         return Page(rows, _address(kept, after=rows[0].pk) if more else "", _address(kept, before=rows[-1].pk) if rows else "")
@@ -45,10 +47,6 @@ def _rows(found: QuerySet[Row], in_order: QuerySet[Row], size: int) -> tuple[boo
     """The first rows in this order, newest first; whether there are more."""
     keys = list(in_order.values_list("pk", flat=True)[: size + 1])
     return len(keys) > size, list(found.filter(pk__in=keys[:size]).order_by("-pk"))
-
-
-def _key(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else None
 
 
 def _address(kept: dict[str, str], **more: Any) -> str:

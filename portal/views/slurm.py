@@ -22,6 +22,7 @@ from jobs import proposing, surveying
 from jobs.models import Account, AuditEntry, Request
 from jobs.signals import announce
 from portal.forms.slurm import AccountForm, OfferSet, initial
+from portal.numbers import whole
 from portal.presenters import slurm as shown
 
 from .access import address
@@ -122,8 +123,8 @@ def _now(request: HttpRequest, name: str) -> HttpResponse:
 
 def _try(request: HttpRequest, name: str, forms: Any) -> shown.Page | None:
     """Asks for a trial with what is typed; None if that is no hardware."""
-    number = request.POST["trial"]
-    form = forms[int(number)] if number.isdigit() and int(number) < len(forms) else None
+    number = whole(request.POST["trial"])
+    form = forms[number] if number is not None and number < len(forms) else None
     if form is None or not form.can_be_tried():
         return None
     values = form.values()

@@ -21,6 +21,7 @@ from jobs.models import StoredFile, Upload
 from portal import storing, words
 from portal.api.v2.auth import token_or_session
 from portal.forms.names import given_path
+from portal.numbers import whole
 
 VERSION = "1.0.0"
 LARGEST = 1 << 42
@@ -56,14 +57,16 @@ def upload(request: HttpRequest) -> HttpResponse:
         answer["Tus-Version"], answer["Tus-Extension"], answer["Tus-Max-Size"] = VERSION, "creation,termination", str(LARGEST)
         return answer
     try:
-        size = int(request.headers.get("Upload-Length", ""))
+        size = whole(request.headers.get("Upload-Length", ""))
         told = _metadata(request.headers.get("Upload-Metadata", ""))
         name = given_path(told.get("relativePath") or told.get("filename") or b"")
     except ValidationError as error:
         return _plain(error.messages[0], 400)
     except ValueError:
-        return _plain("Upload-Length and Upload-Metadata can't be read.", 400)
-    if not 0 <= size <= LARGEST:
+        return _plain("Upload-Metadata can't be read.", 400)
+    if size is None:
+        return _plain("Upload-Length says how many bytes there are.", 400)
+    if size > LARGEST:
         return _plain("The file is too big.", 413)
     return _begin(request, name, size, 0o755 if told.get("mode") == b"755" else 0o644)
 
@@ -102,14 +105,15 @@ def _begin(request: HttpRequest, name: str, size: int, mode: int) -> HttpRespons
 def _patch(request: HttpRequest, found: Upload) -> HttpResponse:
     if request.headers.get("Content-Type", "").partition(";")[0].strip() != CHUNK_TYPE:
         return _plain(f"A chunk is {CHUNK_TYPE}.", 415)
-    offset = request.headers.get("Upload-Offset", "")
-    if not offset.isdecimal():
+    offset = whole(request.headers.get("Upload-Offset", ""))
+    if offset is None:
         return _plain("Upload-Offset says where the chunk starts.", 400)
-    if int(request.headers.get("Content-Length") or 0) > settings.UPLOAD_CHUNK:
+    length = whole(request.headers.get("Content-Length") or "0")
+    if length is None or length > settings.UPLOAD_CHUNK:
         return _plain(f"A chunk is at most {words.size(settings.UPLOAD_CHUNK)}.", 413)
     if found.file_id:
         return _offset(HttpResponse(status=409), found.size)
-    return _append(request, found, int(offset))
+    return _append(request, found, offset)
 
 
 def _append(request: HttpRequest, found: Upload, offset: int) -> HttpResponse:

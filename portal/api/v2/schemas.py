@@ -7,6 +7,8 @@ from typing import Annotated
 from ninja import Schema
 from pydantic import AfterValidator, AllowInfNan, Field
 
+from portal.forms.names import LONGEST_SHOWN
+
 from .shapes import EventName
 
 
@@ -57,7 +59,7 @@ class InputFileIn(Schema):
 
     id: Code
     decompress: bool = True
-    name: Annotated[Text, Field(max_length=1024)] | None = None
+    name: Annotated[Text, Field(max_length=LONGEST_SHOWN)] | None = None
 
 
 class JobAnalysisIn(Schema):
@@ -103,7 +105,7 @@ class TagIn(Schema):
 
 
 class FilePatch(Schema):
-    name: Text | None = Field(None, min_length=1, max_length=1024)
+    name: Text | None = Field(None, min_length=1, max_length=LONGEST_SHOWN)
     typeId: int | None = Field(None, ge=1, le=12)
 
 
