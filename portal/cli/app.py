@@ -135,13 +135,8 @@ def _body(asked: dict[str, Any], inputs: list[dict[str, Any]], sources: list[tup
         "inputFiles": [{**one, "decompress": not asked["no_unpack"]} for one in inputs],
         "envVars": {name: value for name, _, value in pairs},
     }
-    name = asked["name"] or (_text(Path(sources[0][1]).stem) if sources else command.strip().split("\n")[0][:60]) or "job"
+    name = asked["name"] or (show.line(Path(sources[0][1]).stem) if sources else command.strip().split("\n")[0][:60]) or "job"
     return {"name": name, "projectId": asked["project"], "jobanalyses": [analysis]}
-
-
-def _text(name: str) -> str:
-    """A file's name as one line of text."""
-    return "".join(letter if letter.isprintable() else "_" for letter in name)
 
 
 def _sent(calls: Api, sources: list[tuple[Path, str]]) -> list[dict[str, Any]]:

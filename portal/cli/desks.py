@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from . import config, show
 from .api import Api, Refused
-from .transfer import upload
+from .transfer import found_in, upload
 
 AT_ONCE = 500
 """Files of one request; the portal takes no more."""
@@ -23,9 +23,13 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.argument("files", nargs=-1, required=True)
 @JSON
 def send(workstation: str, files: tuple[str, ...], as_json: bool) -> None:
-    """Send files into a workstation's home: paths here, or ids of uploads and of jobs' files. A suspended one gets them at its resume."""
+    """Send files into a workstation's home: paths of files and folders here, or ids of uploads and of jobs' files. 
+
+    A suspended one gets them at its resume.
+    """
     calls = Api(config.read())
-    ids = [_id(calls, file) for file in files]
+    sources = [source for file in files for source in _sources(file)]
+    ids = [_id(calls, *source) for source in sources]
     sent = [row for some in _parts(ids) for row in calls.post(f"workstations/{workstation}/sent/", {"files": some})["results"]]
     if as_json:
         show.as_json(sent)
@@ -33,13 +37,28 @@ def send(workstation: str, files: tuple[str, ...], as_json: bool) -> None:
     show.table(("id", "size", "path", ""), [(row["fileId"], show.size(row["size"]), escape(row["path"]), row["status"]) for row in sent])
 
 
-def _id(calls: Api, file: str) -> str:
+def _sources(file: str) -> list[tuple[Path | None, str]]:
+    """What a word means: a file here, all of a folder with their paths in it, or, without a path, an id."""
     path = Path(file)
-    if not path.is_file():
-        return file
+    if path.is_file():
+        return [(path, path.name)]
+    if path.is_dir():
+        folder = path.resolve().name
+        found: list[tuple[Path | None, str]] = [(one, f"{folder}/{name}" if folder else name) for one, name in found_in(path)]
+        if not found:
+            raise Refused(0, f"{show.line(file)} is a folder without files.")
+        return found
+    if not file.isascii() or "/" in file:
+        raise Refused(0, f"{show.line(file)} is no file here, nor the id of one.")
+    return [(None, file)]
+
+
+def _id(calls: Api, path: Path | None, name: str) -> str:
+    if path is None:
+        return name
     with show.progress() as bars:
-        whole = bars.add_task(f"Sending {escape(path.name)}", total=path.stat().st_size)
-        return upload(calls, path, path.name, lambda count: bars.advance(whole, count))
+        whole = bars.add_task(f"Sending {escape(show.line(name))}", total=path.stat().st_size)
+        return upload(calls, path, name, lambda count: bars.advance(whole, count))
 
 
 @click.command()

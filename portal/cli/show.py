@@ -28,6 +28,11 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     out.print(made)
 
 
+def line(name: str) -> str:
+    """A file's name as one line of text."""
+    return "".join(letter if letter.isprintable() else "_" for letter in name)
+
+
 def progress() -> Progress:
     """Bars on stderr; nothing where stderr is no terminal."""
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(binary_units=True), TransferSpeedColumn(), TimeRemainingColumn()

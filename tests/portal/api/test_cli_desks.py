@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 
 import httpx
 import pytest
 from click.testing import CliRunner
 
 from portal.cli import desks
-from portal.cli.api import Api
+from portal.cli.api import Api, Refused
 from portal.cli.app import headrace
 from portal.cli.config import Config
 
@@ -63,6 +64,28 @@ def test_paths_are_uploaded_and_ids_go_as_they_are(portal, monkeypatch, tmp_path
     code, told = run("send", "aBcDeF", str(tmp_path / "deck.inp"), "jOBjob-1-0", "--json")
     assert (code, [row["fileId"] for row in json.loads(told)]) == (0, ["up-deck.inp", "jOBjob-1-0"])
     assert portal.asked == [("POST", "sent/", {"files": ["up-deck.inp", "jOBjob-1-0"]})]
+
+
+def test_folders_go_with_all_that_is_in_them_whatever_their_names(portal, monkeypatch, tmp_path):
+    for name in (b"plain", b"d\xfe"):
+        folder = tmp_path / os.fsdecode(name)
+        (folder / "sub").mkdir(parents=True)
+        (folder / os.fsdecode(b"a\xff")).write_text("1")
+        (folder / "sub" / "b").write_text("2")
+        sent = []
+        monkeypatch.setattr(desks, "upload", lambda calls, path, name, tell, sent=sent: sent.append(os.fsencode(name)) or f"up{len(sent)}")
+        assert run("send", "aBcDeF", str(folder))[0] == 0
+        assert sent == [name + b"/a\xff", name + b"/sub/b"]
+    assert [body for _, _, body in portal.asked] == [{"files": ["up1", "up2"]}] * 2
+
+
+@pytest.mark.parametrize(("name", "words"), [(b"empty", "without files"), (b"gone\xfe", "no file here"), (b"no/such", "no file here")])
+def test_what_can_not_be_sent_is_refused_in_words(portal, monkeypatch, tmp_path, name, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    answer = CliRunner().invoke(headrace, ["send", "aBcDeF", os.fsdecode(name)])
+    assert isinstance(answer.exception, (SystemExit, Refused)) and words in answer.output + str(answer.exception)
+    assert not portal.asked
 
 
 def test_many_go_in_several_requests(portal):
