@@ -13,11 +13,13 @@ from typing import Any
 import yaml
 from django.db import transaction
 
-from . import backends, entries, limit_entries, station_kinds
+from . import backends, entries, limit_entries, plain_yaml, station_kinds
 from .models import Coretype, Region, Software, micros
 
 LARGEST = 1 << 20
 """Bytes of a file that is read."""
+LONGEST = 400
+"""Characters of a fault: it may quote what is in the file."""
 PARTS = ("regions", "coretypes", "workstations", "limits")
 NAMES = "`regions`, `coretypes`, `workstations` and `limits`"
 TEXT = ("name", "backend", "processor", "gpu")
@@ -30,8 +32,8 @@ class Faults(ValueError):
     """What is wrong with a file, a sentence each in `.all`."""
 
     def __init__(self, all: list[str]) -> None:
-        super().__init__("; ".join(all))
-        self.all = all
+        self.all = [one if len(one) <= LONGEST else f"{one[:LONGEST]}..." for one in all]
+        super().__init__("; ".join(self.all))
 
 
 def written() -> str:
@@ -84,9 +86,9 @@ def _parsed(text: str) -> dict[str, list[Any]]:
     if len(text) > LARGEST:
         raise Faults([f"A catalogue has at most {LARGEST >> 10} KiB."])
     try:
-        found = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError) as error:
-        raise Faults([f"This is no YAML: {' '.join(str(error).split())[:300]}"]) from error
+        found = plain_yaml.read(text)
+    except plain_yaml.Odd as error:
+        raise Faults([f"This is no YAML that is taken here: {error}"]) from error
     if not isinstance(found, dict) or not set(found) <= set(PARTS):
         raise Faults([f"A catalogue has {NAMES}, nothing else."])
     lists = {name: found.get(name) or [] for name in PARTS}
@@ -112,7 +114,7 @@ def _coretype(entry: dict[str, Any], place: str, by: Any, done: dict[str, list[s
     region = Region.objects.filter(code=str(entry.get("region", ""))).first()
     programs = {one.code: one for one in Software.objects.all()}
     codes = entry.get("software") or []
-    missing = [str(one) for one in codes if one not in programs] if isinstance(codes, list) else [str(codes)]
+    missing = [str(one) for one in codes if str(one) not in programs] if isinstance(codes, list) else [str(codes)]
     faults += [] if region else [f"{where}: there is no region {entry.get('region')}"]
     faults += [f"{where}: there is no software {one}" for one in missing]
     if faults:
@@ -121,7 +123,7 @@ def _coretype(entry: dict[str, Any], place: str, by: Any, done: dict[str, list[s
     kind.version += 0 if new else 1
     faults = entries.saved(kind, where)
     if not faults:
-        kind.software.set([programs[one] for one in codes])
+        kind.software.set([programs[str(one)] for one in codes])
         done["added" if new else "changed"].append(kind.code)
     return faults
 

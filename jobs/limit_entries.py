@@ -32,7 +32,7 @@ def taken(entry: dict[str, Any], place: str, done: dict[str, list[str]]) -> list
     if faults := entries.unknown(entry, KNOWN, place) + _numbers(entry, place):
         return faults
     named = {name: entry[name] for name in NAMED if entry.get(name) is not None}
-    found = {name: NAMED[name](str(value).replace("\0", "")) for name, value in named.items()}
+    found = {name: NAMED[name](str(value)) for name, value in named.items()}
     if missing := [name for name, row in found.items() if row is None]:
         return [f"{place}: there is no {name} {named[name]}"[:300] for name in missing]
     limit = Limit(per=entry.get("per", Limit.Per.MEMBER), **found)

@@ -33,7 +33,8 @@ def taken(entry: dict[str, Any], place: str, done: dict[str, list[str]]) -> list
     ]
     hardware = {one.code: one for one in Coretype.objects.all()}
     codes = entry.get("coretypes") or []
-    faults += [f"{where}: there is no coretype {one}" for one in codes if isinstance(codes, list) and str(one) not in hardware]
+    if isinstance(codes, list):
+        faults += [f"{where}: there is no coretype {one}" for one in codes if str(one) not in hardware]
     if faults:
         return faults
     for name in set(entry) - {"code", "coretypes"}:

@@ -47,7 +47,7 @@ def test_an_entry_for_one_that_is_there_changes_it_and_counts_as_an_edit(owner):
         ({"most_jobs": 1 << 31}, "most_jobs can't be 2147483648"),
         ({"most_cores": "many"}, "most_cores can't be 'many'"),
         ({"most_jobs": 1, "member": "nobody"}, "limit 2: there is no member nobody"),
-        ({"most_jobs": 1, "member": "a\0"}, "there is no member a"),
+        ({"most_jobs": 1, "member": "a\0"}, "This is no YAML that is taken here"),
         ({"most_jobs": 1, "coretype": ["x"]}, "there is no coretype ['x']"),
         ({"most_jobs": 1, "per": "project", "member": "owner"}, "can't name a member"),
         ({"most_jobs": 1, "per": "planet"}, "limit 2: per: Value 'planet' is not a valid choice."),
