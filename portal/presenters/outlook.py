@@ -111,7 +111,7 @@ def _by_day(budget: Budget, first: date, start: datetime) -> Mapping[date, Decim
 
 def _words(budget: Budget, start: datetime, until: datetime, ahead: Way | None) -> str:
     spent, limit = budgets.amount(budget, budget.spent), budgets.amount(budget, budget.amount)
-    said = f"{spent} spent from {_first(budget, start)} to {_day(until)}, of {limit}."
+    said = f"{spent} spent from {_first(budget, start)} to {_last(budget, until)}, of {limit}."
     if ahead is None:
         return said
     if ahead.out is None:

@@ -138,3 +138,11 @@ def test_it_stands_on_the_page(client, admin, budget):
     drawn = json.loads(html.unescape(page.split('data-outlook="')[1].split('"')[0]))
     assert max(value for value in drawn["spent"] if value is not None) == 10
     assert "€10.00 spent from" in page
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Apia", "Pacific/Kiritimati"])
+def test_its_days_are_those_where_the_budget_is(zone):
+    now = datetime(2026, 11, 30, 12, tzinfo=UTC)
+    budget = factories.budget(None, 300, recurrence="month", grant=300, zone=zone)
+    ledger.schedule(budget, now)
+    assert "from 1 Dec to 1 Dec," in outlook(Budget.objects.get(pk=budget.pk), now).words
