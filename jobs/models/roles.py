@@ -21,5 +21,10 @@ def is_auditor(user: Any) -> bool:
     return bool(user._is_auditor)
 
 
+def only_looks(user: Any) -> bool:
+    """Whether it is somebody who sees everything and changes nothing, and so makes nothing either."""
+    return is_auditor(user) and not is_admin(user)
+
+
 def sees_all(user: Any) -> bool:
     return is_admin(user) or is_auditor(user)

@@ -23,7 +23,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.argument("files", nargs=-1, required=True)
 @JSON
 def send(workstation: str, files: tuple[str, ...], as_json: bool) -> None:
-    """Send files into a workstation's home: paths of files and folders here, or ids of uploads and of jobs' files. 
+    """Send files into a workstation's home: paths of files and folders here, or ids of uploads and of jobs' files.
 
     A suspended one gets them at its resume.
     """

@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 
 from jobs.models import Workload
+from jobs.models.roles import only_looks
 
 
 def jobs_seen_by(user: object) -> QuerySet[Workload]:
@@ -57,6 +58,12 @@ def workstation_owned(request: HttpRequest, public_id: str) -> Workload:
     if work.owner != request.user:
         raise PermissionDenied("Only its owner may do this.")
     return work
+
+
+def may_make(request: HttpRequest) -> None:
+    """Refuses those who only look, before they make anything of their own."""
+    if only_looks(request.user):
+        raise PermissionDenied("Auditors see everything and change nothing.")
 
 
 def address(request: HttpRequest) -> str | None:

@@ -27,7 +27,7 @@ from portal import streams, words
 from portal.presenters import stored as shown
 
 from . import taking
-from .access import address
+from .access import address, may_make
 from .asking import ask
 from .paging import page_of, searched
 
@@ -40,6 +40,7 @@ EXACT = 10_000
 def files(request: HttpRequest) -> HttpResponse:
     """The list; POST takes small files from a form without JavaScript."""
     if request.method == "POST":
+        may_make(request)
         return _take(request)
     q = searched(request)
     mine = stored.files_of(request.user)

@@ -29,7 +29,7 @@ from portal.forms.walltime import say
 from portal.presenters import cards, review
 
 from . import taking
-from .access import address, job_changed
+from .access import address, job_changed, may_make
 
 PICKS = 50
 
@@ -53,6 +53,7 @@ class Filled:
 def new(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _page(request, _first(request))
+    may_make(request)
     filled = _read(request)
     if filled.draft and filled.draft.status != lifecycle.DRAFT:
         return redirect("job", filled.draft.public_id)  # submitted already, in another tab or by a second click

@@ -16,7 +16,7 @@ from portal.forms.job import new_key
 from portal.forms.workstation import WorkstationForm
 from portal.presenters.workstations import asking
 
-from .access import address
+from .access import address, may_make
 
 
 @login_required
@@ -24,6 +24,7 @@ from .access import address
 def new(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _page(request, WorkstationForm(request.user, initial=_initial(request)))
+    may_make(request)
     form = WorkstationForm(request.user, request.POST)
     if request.POST.get("action") == "review" and request.htmx:  # type: ignore[attr-defined]
         form.is_valid()

@@ -19,11 +19,13 @@ from ninja.security.base import AuthBase
 from ninja.utils import check_csrf
 
 from jobs.models import ApiToken, Scope
+from jobs.models.roles import only_looks
 
 from . import rate
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
 READS_ONLY = "This token may only read."
+LOOKS_ONLY = "Auditors see everything and change nothing."
 View = Callable[..., HttpResponse]
 
 
@@ -37,6 +39,8 @@ class TokenAuth(AuthBase):
 
     def __call__(self, request: HttpRequest) -> Any:
         who = self._by_token(request) if "Authorization" in request.headers else self._by_session(request)
+        if who and request.method not in SAFE and only_looks(request.user):
+            raise HttpError(403, LOOKS_ONLY)
         if who and (pause := rate.pause(who)):
             raise Throttled(wait=pause)
         return who
