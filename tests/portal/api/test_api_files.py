@@ -131,7 +131,7 @@ class TestFiles:
         got = me.get(f"files/{found[0]['id']}/contents/")
         assert body_of(got) == b"x\n"
         assert "n" in unquote(got["Content-Disposition"])
-        assert me.get(f"jobs/{work.public_id}/runs/1/tail/n%FF%FE.dat").json()["lines"] == ["x"]
+        assert me.get(f"jobs/{work.public_id}/runs/1/tail/n%5Cxff%5Cxfe.dat").json()["lines"] == ["x"]
 
     def test_the_running_folder_and_its_files(self, me, jobs):
         work = jobs["running"]
