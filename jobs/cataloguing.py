@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-import yaml
 from django.db import transaction
 
 from . import backends, entries, limit_entries, plain_yaml, station_kinds
@@ -42,7 +41,7 @@ def written() -> str:
     kinds = Coretype.objects.select_related("region").prefetch_related("software")
     known = {"regions": regions, "coretypes": [_entry(kind) for kind in kinds], "workstations": station_kinds.written()}
     known["limits"] = limit_entries.written()
-    return yaml.safe_dump(known, sort_keys=False, allow_unicode=True)
+    return plain_yaml.written(known)
 
 
 def read(text: str, by: Any) -> dict[str, list[str]]:

@@ -30,6 +30,11 @@ def read(text: str) -> Any:
         raise Odd(" ".join(str(error).split())[:300]) from error
 
 
+def written(what: Any) -> str:
+    """A text that `read` takes, whatever is in it twice."""
+    return yaml.dump(what, Dumper=_Whole, sort_keys=False, allow_unicode=True)
+
+
 # --- private ----------------------------------------------------------------------------------------------------------
 class _Plain(yaml.SafeLoader):
     yaml_implicit_resolvers = {
@@ -58,3 +63,8 @@ class _Plain(yaml.SafeLoader):
         if "\0" in value:
             raise ValueError("no database takes this")
         return value
+
+
+class _Whole(yaml.SafeDumper):
+    def ignore_aliases(self, data: Any) -> bool:
+        return True

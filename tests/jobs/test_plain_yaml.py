@@ -45,3 +45,10 @@ def test_every_field_takes_it_as_a_fault_or_as_a_text(value):
     with pytest.raises(cataloguing.Faults) as refused:
         cataloguing.read("\n".join([*lines, "- {}"]), None)
     assert all(len(fault) < 500 for fault in refused.value.all)
+
+
+def test_what_is_in_it_twice_is_written_twice():
+    same = {"code": "on", "names": ["2020-12-01", "!x", "ü"]}
+    text = plain_yaml.written({"first": same, "second": same})
+    assert "&" not in text
+    assert plain_yaml.read(text) == {"first": same, "second": same}
