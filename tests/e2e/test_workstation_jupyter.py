@@ -92,10 +92,21 @@ def shows(lab, text):
     expect(lab.locator(".jp-OutputArea-output").filter(has_text=text).first).to_be_visible(timeout=PATIENCE)
 
 
-def kept(portal, attempt, name, text):
-    """The bytes of a file of the home, once they say `text`."""
-    homes = f"clusters/*-{attempt}/work"
-    return until(lambda: any(text in (home / name).read_text() for home in portal.data.glob(homes) if (home / name).exists()))
+def holds(portal, attempt, name, text):
+    """Whether a file of the home has these words."""
+    homes = portal.data.glob(f"clusters/*-{attempt}/work")
+    return any(text in (home / name).read_text() for home in homes if (home / name).exists())
+
+
+def saved(lab, portal, name, text):
+    """Asks to save until it is: while the portal is away, JupyterLab forgets a wish."""
+
+    def once():
+        lab.keyboard.press("Control+s")
+        lab.wait_for_timeout(1000)
+        return holds(portal, 1, name, text)
+
+    until(once)
 
 
 def test_a_notebook_outlives_the_portal_and_a_pause(page, portal):
@@ -105,8 +116,7 @@ def test_a_notebook_outlives_the_portal_and_a_pause(page, portal):
     lab.locator(".jp-LauncherCard[data-category='Notebook']").first.click()
     run_cell(lab, "kept = 6 * 7; print('first', kept)")
     shows(lab, "first 42")
-    lab.keyboard.press("Control+s")
-    kept(portal, 1, "Untitled.ipynb", "first 42")
+    saved(lab, portal, "Untitled.ipynb", "first 42")
 
     lab.reload()
     shows(lab, "first 42")
@@ -114,14 +124,13 @@ def test_a_notebook_outlives_the_portal_and_a_pause(page, portal):
     until(portal.answers)
     run_cell(lab, "print('still', kept + 1)")  # the kernel has lived on
     shows(lab, "still 43")
-    lab.keyboard.press("Control+s")
-    kept(portal, 1, "Untitled.ipynb", "still 43")
+    saved(lab, portal, "Untitled.ipynb", "still 43")
 
     page.get_by_role("link", name="Suspend…").click()
     page.get_by_role("dialog").get_by_role("button", name="Suspend").click()
     page.get_by_role("button", name="Resume").click()
     lab.close()
     lab = opened(page)
-    kept(portal, 2, "Untitled.ipynb", "still 43")
+    until(lambda: holds(portal, 2, "Untitled.ipynb", "still 43"))
     lab.locator(".jp-DirListing-item", has_text="Untitled.ipynb").dblclick()
     shows(lab, "still 43")
