@@ -139,7 +139,7 @@ def test_only_its_owner_knows_an_upload(signed, as_user, member, admin):
 def test_protocol_details(signed):
     assert signed.options("/uploads/")["Tus-Extension"] == "creation,termination"
     assert create(signed, "a", 4, **{"Tus-Resumable": "0.2.2"}).status_code == 412
-    assert create(signed, "a", -1).status_code == 413
+    assert create(signed, "a", -1).status_code == 400
     assert signed.post("/uploads/", headers=TUS).status_code == 400
     address = create(signed, "a", 4)["Location"]
     assert signed.patch(address, b"0123", content_type="text/plain", headers={**TUS, "Upload-Offset": "0"}).status_code == 415
