@@ -76,7 +76,7 @@ def pytest_collection_modifyitems(config, items):
     In CI a test with real processes that failed gets one more try, which the summary counts as a rerun: a machine that stood
     still for a moment is no bug. What fails twice fails.
     """
-    items.sort(key=in_browser)
+    items.sort(key=lambda item: (in_browser(item), not item.get_closest_marker("alone")))  # the long ones first, else all wait for them
     for item in items if os.environ.get("CI") else []:
         if set(REAL) & set(item.path.parts):
             item.add_marker(pytest.mark.flaky(reruns=1, reruns_delay=2))

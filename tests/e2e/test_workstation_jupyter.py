@@ -109,6 +109,7 @@ def saved(lab, portal, name, text):
     until(once)
 
 
+@pytest.mark.alone
 def test_a_notebook_outlives_the_portal_and_a_pause(page, portal):
     lab = opened(page)
     other = portal.url.replace("127.0.0.1", "localhost")
