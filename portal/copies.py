@@ -98,12 +98,12 @@ class Contents:
 def contents(copy: HomeCopy) -> Contents:
     """Raises FileNotFoundError if the storage has lost it, ValueError if it is no archive."""
     with _lock:
-        known = _kept.get(copy.pk)
+        known = _kept.get(copy.key)
         if known is None:
-            known = _kept[copy.pk] = _read(copy)
+            known = _kept[copy.key] = _read(copy)
             while len(_kept) > KEPT:
                 _kept.popitem(last=False)
-        _kept.move_to_end(copy.pk)
+        _kept.move_to_end(copy.key)
     return known
 
 
@@ -185,5 +185,5 @@ def _named(tar: tarfile.TarFile) -> Iterator[tuple[tarfile.TarInfo, str]]:
             yield info, names.shown("/".join(parts))
 
 
-_kept: OrderedDict[int, Contents] = OrderedDict()
+_kept: OrderedDict[str, Contents] = OrderedDict()
 _lock = Lock()

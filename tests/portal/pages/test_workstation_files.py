@@ -220,3 +220,14 @@ def test_a_large_home_keeps_places_only(work):
     assert len(found.below("")) == 20_000
     assert len(found.folder("")) == 202
     assert copies.contents(copy) is found
+
+
+def test_a_copy_with_the_number_of_a_deleted_one_is_not_taken_for_it(work):
+    """SQLite gives the number of the last row again."""
+    first = scene.copy(work, files={"old": b"x"})
+    assert [entry.name for entry in copies.contents(first).below("")] == ["old"]
+    number = first.pk
+    first.delete()
+    second = scene.copy(work, files={"new": b"y"})
+    second.pk = number
+    assert [entry.name for entry in copies.contents(second).below("")] == ["new"]
