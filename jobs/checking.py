@@ -22,6 +22,7 @@ from django.utils import timezone
 from . import detecting, lifecycle, names, validation, verdicts
 from .acting import side_by_side
 from .models import Check, Job, JobInput, touch, update_alike
+from .places import path_of
 from .shapes import key_of, merged, shapes_of
 
 log = logging.getLogger(__name__)
@@ -160,7 +161,7 @@ def request_of(job: Job, uses: Sequence[JobInput], known: detecting.Found) -> va
 
 def _stored(use: JobInput, name: str) -> validation.StoredFile:
     key = use.file.key
-    return validation.StoredFile(name, use.file.size, lambda: default_storage.open(key, "rb"), None, _path(key))
+    return validation.StoredFile(name, use.file.size, lambda: default_storage.open(key, "rb"), None, path_of(key))
 
 
 def _read(uses: Sequence[JobInput]) -> dict[str, str]:
@@ -169,13 +170,6 @@ def _read(uses: Sequence[JobInput]) -> dict[str, str]:
     alike = Counter(found.values())
     return {name: text if alike[text] == 1 else name for name, text in found.items()}
 
-
-def _path(key: str) -> str | None:
-    """Where the bytes lie on this machine, if storage is a folder."""
-    try:
-        return default_storage.path(key)
-    except NotImplementedError:
-        return None
 
 
 def run(job: Job) -> list[dict[str, Any]]:

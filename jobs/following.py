@@ -24,6 +24,7 @@ from . import lifecycle, logs, verdicts
 from .apart import Children, Exploded
 from .apart.files import Described, described
 from .models import Event, Job, JobInput, Software, Turn, touch
+from .places import path_of
 
 log = logging.getLogger(__name__)
 
@@ -183,13 +184,6 @@ def _files(uses: Sequence[JobInput]) -> Described:
         [use.name for use in uses if use.unpack],
     )
 
-
-def path_of(key: str) -> str | None:
-    """Where stored bytes lie on this machine, if storage is a folder."""
-    try:
-        return default_storage.path(key)
-    except NotImplementedError:
-        return None
 
 
 def _opener(job: Job) -> Any:

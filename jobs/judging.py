@@ -22,6 +22,7 @@ from .apart.files import Described, described
 from .checking import inputs_of
 from .endings import ending_of
 from .models import Cluster, Job, JobInput, update_alike
+from .places import path_of
 from .verdicts.base import Ending
 
 log = logging.getLogger(__name__)
@@ -52,7 +53,7 @@ class Saved:
 
     def described(self) -> Described:
         """Inputs and log lie where the child can open them itself, if storage is a folder; outputs lie together in packs."""
-        paths = {name: path for name, file in self.inputs.items() if name not in self.entries and (path := following.path_of(file.key))}
+        paths = {name: path for name, file in self.inputs.items() if name not in self.entries and (path := path_of(file.key))}
         if self.log and STDOUT not in self.entries and STDOUT not in self.inputs:
             paths[STDOUT] = str(self.log)
         return described(self.sizes(), paths)
