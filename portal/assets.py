@@ -44,25 +44,17 @@ SERVED = (
 )
 SERVED_TO_TESTS = ("axe-core/axe.min.js",)
 ICONS = (
-    "abc", "activity", "adjustments", "adjustments-horizontal", "alarm", "alert-circle", "alert-triangle", "archive", "arrow-back-up",
-    "arrow-bar-to-down", "arrow-down", "arrow-left", "arrow-narrow-right", "arrow-right", "arrow-up", "arrows-sort", "ban", "bell", "bolt",
-    "bookmark-plus", "box", "briefcase", "building", "bulb", "calendar", "chart-line", "check", "checks", "chevron-down", "chevron-left",
-    "chevron-right", "chevron-up", "circle", "circle-check", "circle-dashed", "circle-minus", "circle-x", "clipboard", "clock",
-    "clock-exclamation", "clock-hour-4", "clock-pause", "clock-play", "clock-plus", "cloud-off", "code", "coin", "command", "copy",
-    "copy-check", "cpu", "database", "device-desktop", "device-desktop-analytics", "device-desktop-off", "device-floppy", "dots",
-    "dots-vertical", "download", "edit", "external-link", "eye", "file", "file-alert", "file-broken", "file-check", "file-code",
-    "file-description", "file-diff", "file-download", "file-off", "file-search", "file-text", "file-unknown", "file-upload", "file-zip",
-    "files", "filter", "flag", "flag-check", "flame", "flask", "folder", "folder-open", "folder-up", "gauge", "git-fork", "hand-stop",
-    "heartbeat", "help-circle", "history", "hourglass", "hourglass-empty", "hourglass-high", "hourglass-low", "info-circle", "key",
-    "keyboard", "keyboard-off", "layers-subtract", "leaf", "lifebuoy", "link", "list", "list-details", "loader", "loader-2", "lock",
-    "lock-open", "login", "logout", "mail", "map-pin", "maximize", "menu-2", "message", "message-plus", "minimize", "moon", "network",
-    "note", "notebook", "package", "paperclip", "pencil", "photo", "photo-off", "pin", "player-pause", "player-play", "player-skip-forward",
-    "player-stop", "playlist-add", "plug-connected", "plug-connected-x", "plus", "power", "progress-alert", "progress-check", "receipt",
-    "refresh", "refresh-alert", "reload", "repeat", "rotate-clockwise", "route", "scale", "search", "send", "server", "server-2",
-    "server-off", "settings", "share", "shield-check", "shield-lock", "skull", "sort-ascending", "sort-descending", "square",
-    "square-check", "star", "stopwatch", "sun", "table", "tag", "target", "target-arrow", "terminal", "terminal-2", "text-wrap", "transfer",
-    "trash", "trending-down", "trending-up", "trophy", "upload", "user", "user-circle", "user-off", "user-plus", "users", "wallet", "wand",
-    "wifi", "wifi-off", "world", "x", "zoom-in", "zzz",
+    "activity", "adjustments", "alert-triangle", "archive", "arrow-back-up", "arrow-bar-to-down", "arrow-down", "arrow-left", "ban", "bolt",
+    "briefcase", "check", "chevron-down", "chevron-left", "chevron-right", "chevron-up", "circle-check", "circle-dashed", "circle-x",
+    "clipboard", "clock", "clock-exclamation", "clock-plus", "cloud-off", "copy", "cpu", "device-desktop", "device-desktop-analytics",
+    "device-desktop-off", "device-floppy", "download", "external-link", "eye", "file", "file-alert", "file-broken", "file-check",
+    "file-download", "file-search", "file-text", "file-unknown", "file-upload", "file-zip", "files", "flag", "flame", "flask", "folder",
+    "folder-up", "hand-stop", "help-circle", "history", "hourglass-empty", "hourglass-high", "info-circle", "key", "keyboard",
+    "keyboard-off", "leaf", "list", "lock", "lock-open", "logout", "maximize", "moon", "note", "notebook", "pencil", "photo",
+    "player-pause", "player-play", "player-skip-forward", "player-stop", "plug-connected", "plug-connected-x", "plus", "power",
+    "progress-alert", "receipt", "refresh", "scale", "search", "send", "server-2", "server-off", "settings", "share", "shield-check",
+    "shield-lock", "sun", "target-arrow", "terminal", "terminal-2", "text-wrap", "trash", "trending-down", "trending-up", "upload", "user",
+    "user-circle", "user-off", "user-plus", "users", "wallet", "wand", "x", "zzz",
 )  # fmt: skip
 SVG = "http://www.w3.org/2000/svg"
 

@@ -182,6 +182,13 @@ def test_every_icon_that_is_used_is_in_the_sprite():
     assert used - set(assets.ICONS) == set()
 
 
+def test_every_icon_of_the_sprite_is_named_somewhere():
+    """Generous: any text in quotes counts, as a table of icons may be written in many ways."""
+    places = [*TEMPLATES.rglob("*.html"), *(STATIC / "js").glob("*.js"), *(ROOT / "portal").rglob("*.py"), *(ROOT / "jobs").rglob("*.py")]
+    said = {word for path in places if path.name != "assets.py" for word in re.findall(r"""["']([a-z0-9-]+)["']""", path.read_text())}
+    assert set(assets.ICONS) - said == set()
+
+
 def test_the_list_of_icons_has_no_doubles_and_is_in_order():
     assert list(assets.ICONS) == sorted(set(assets.ICONS))
 
