@@ -9,3 +9,4 @@ class JobsConfig(AppConfig):
 
     def ready(self) -> None:
         from . import checks, wake  # noqa: F401  (checks register themselves; wake listens to `changed`)
+        from .models import moments  # noqa: F401  (listens to new connections)
