@@ -14,8 +14,8 @@ from decimal import Decimal
 from django.db.models import Count, F, Min, Q, Sum
 
 from . import backends, capacity, history, lifecycle, scheduling
-from .books import ZERO, due, seconds_between
 from .models import Cluster, Coretype, Request, Stray, Turn, Workload
+from .money.books import ZERO, due, seconds_between
 from .signals import announce
 
 log = logging.getLogger(__name__)

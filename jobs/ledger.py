@@ -4,8 +4,7 @@ Rules. Amounts are Decimals with six decimals, half up, applied to the total of 
 is (what is due until now) minus (what was booked before), so splitting time never changes a sum. A started second counts.
 Clusters are locked first, then budgets, both in id order, so two sides can never deadlock. A strict budget is never
 exceeded, nor used after its end; what a stop and a late release cost beyond it is booked to the installation (budget
-None). See books.py; what people and the calendar do to a budget is in granting.py, what must pay for a start in paying.py,
-what suspended workstations pay in disks.py.
+None). What it does not do itself stands in jobs/money, whose names are for others by way of this module.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from . import lifecycle
-from .books import AHEAD, STEP, ZERO, Books, due, money, rate, seconds_between
-from .disks import begin_disk, disk_rate, disk_spent, meter_disks
-from .granting import Refused, adjust, begin_periods, notice, opened, period_key, schedule, set_limit
 from .models import Budget, Cluster, Coretype, Hold, Outage, Unit, Workload
 from .models.fields import rounded
-from .paying import Purse, Short, budgets_for, everybody_runs_unpaid, may_run_unpaid, moment_of, nobody_pays, short_of, why_unusable
+from .money.books import AHEAD, STEP, ZERO, Books, as_money, due, rate, seconds_between
+from .money.disks import begin_disk, disk_rate, disk_spent, meter_disks
+from .money.granting import Refused, adjust, begin_periods, notice, opened, period_key, schedule, set_limit
+from .money.paying import Purse, Short, budgets_for, everybody_runs_unpaid, may_run_unpaid, moment_of, nobody_pays, short_of, why_unusable
 
 __all__ = [
     "Cost", "Purse", "Refused", "Short", "adjust", "begin_disk", "begin_periods", "budgets_for", "cost", "disk_rate", "due",
@@ -127,7 +126,7 @@ def release_holds(workloads: Sequence[tuple[int, int]], now: datetime) -> None:
         list(Budget.objects.filter(pk__any_of=ids).select_for_update().order_by("pk").values_list("pk"))
         free = [hold for hold in rows.all().order_by("pk") if (hold.workload_id, hold.attempt) in wanted]
         for hold in free:
-            Budget.objects.filter(pk=hold.budget_id).update(held=F("held") - money(hold.amount))
+            Budget.objects.filter(pk=hold.budget_id).update(held=F("held") - as_money(hold.amount))
         Hold.objects.filter(pk__any_of=[hold.pk for hold in free]).update(released=now, amount=ZERO)
 
 

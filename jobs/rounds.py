@@ -11,8 +11,9 @@ from typing import Any
 from django.db.models import Count
 from django.utils import timezone
 
-from . import backends, ends, engine, gauging, ledger, lifecycle, notices, requests, surveying, telling
+from . import backends, ends, engine, gauging, ledger, lifecycle, requests, surveying, telling
 from .models import Cluster, Installation, Outage, Stray, Turn, Workload, touch
+from .money import notices
 from .signals import announce
 
 log = logging.getLogger(__name__)

@@ -218,7 +218,7 @@ class Share(models.Model):
 
 
 class DiskUse(models.Model):
-    """The home of a suspended workstation on disk, paid by the second from the confirmed release on; see jobs.disks."""
+    """The home of a suspended workstation on disk, paid by the second from the confirmed release on; see jobs.money.disks."""
 
     workload = models.ForeignKey(Workload, models.CASCADE, related_name="disk_uses")
     attempt = models.PositiveIntegerField(help_text="The one whose release began it")

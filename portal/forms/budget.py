@@ -14,9 +14,9 @@ from django import forms
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 
-from jobs import periods
 from jobs.models import Budget, Project, Unpaid
 from jobs.models.budget import known_zone, usual_thresholds
+from jobs.money import periods
 from portal.numbers import whole
 
 from .account import styled

@@ -16,9 +16,9 @@ from django.db.models import Q, QuerySet, Sum
 from django.urls import reverse
 
 from jobs import ledger
-from jobs import periods as periods_of
 from jobs.models import Budget, BudgetPeriod, Charge, Hold, Unit, Workload
 from jobs.models.roles import sees_all
+from jobs.money import periods as periods_of
 from portal import words
 
 from .values import Question

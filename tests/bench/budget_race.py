@@ -68,13 +68,13 @@ def bare(seconds: float = 1.0) -> float:
     """Conditional updates of one row a second, a transaction each."""
     from django.db.models import F
 
-    from jobs.books import money
     from jobs.models import Budget
+    from jobs.money.books import as_money
 
     row = Budget.objects.get(name="bare")
     begun, done = time.perf_counter(), 0
     while time.perf_counter() - begun < seconds:
-        Budget.objects.filter(pk=row.pk, held__lte=F("amount") - money(Decimal(1))).update(held=F("held") + money(Decimal(1)))
+        Budget.objects.filter(pk=row.pk, held__lte=F("amount") - as_money(Decimal(1))).update(held=F("held") + as_money(Decimal(1)))
         done += 1
     return done / (time.perf_counter() - begun)
 

@@ -8,9 +8,10 @@ import playing
 import pytest
 from django.db import IntegrityError, transaction
 
-from jobs import ledger, notices, rounds
-from jobs.books import due
+from jobs import ledger, rounds
 from jobs.models import Budget, BudgetNotice, Charge, Cluster, Event, Installation, Unpaid, Workload
+from jobs.money import notices
+from jobs.money.books import due
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("cloud")]
 

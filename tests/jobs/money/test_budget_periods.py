@@ -8,9 +8,10 @@ import factories
 import pytest
 from django.db import IntegrityError, connections, transaction
 
-from jobs import ledger, notices
+from jobs import ledger
 from jobs.models import Budget, BudgetNotice, BudgetPeriod, Charge, Event, Hold, Workload
-from jobs.periods import period_at
+from jobs.money import notices
+from jobs.money.periods import period_at
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 

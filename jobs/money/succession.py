@@ -3,7 +3,6 @@
 One idea: at every moment the budgets in force pay, as at a start. One outside of its dates steps aside for those of the same
 target and unit that are inside; as the last day of a strict one comes, those in force after it get a hold on what still runs,
 which pays from then on. Nobody steps in for a budget that is used up: all that apply must allow, and it still applies.
-Only books.py and granting.py use it.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from itertools import pairwise
 
 from django.db.models import Q
 
-from .models import Budget, Hold
+from ..models import Budget, Hold
 
 
 @dataclass(frozen=True)

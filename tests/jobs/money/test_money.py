@@ -11,9 +11,9 @@ from django.utils import timezone
 from forking import together
 
 from jobs import engine, ledger, lifecycle, rounds
-from jobs.books import due, seconds_between
 from jobs.models import Budget, Charge, Cluster, Hold, MoneyField, Workload, micros
 from jobs.models.change import Change, advance
+from jobs.money.books import due, seconds_between
 
 
 def started(clock, **fields):

@@ -14,8 +14,8 @@ from django.contrib.auth.models import User
 from django.core.mail import send_mail
 from django.db.models import Q, QuerySet
 
+from ..models import Budget, BudgetNotice
 from .granting import END
-from .models import Budget, BudgetNotice
 from .paying import moment_of
 
 log = logging.getLogger(__name__)

@@ -1,6 +1,6 @@
 """What people and the calendar do to a budget: a new limit, an adjustment, the next period, a threshold that is passed.
 
-Only ledger.py offers it. Each of them locks the budget, moves its sums and writes a row of the ledger in one transaction;
+Only the ledger offers it. Each of them locks the budget, moves its sums and writes a row of the ledger in one transaction;
 nothing that was booked is ever changed, a refund is a row of its own.
 """
 
@@ -13,10 +13,10 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
-from . import lifecycle
+from .. import lifecycle
+from ..models import Budget, BudgetNotice, BudgetPeriod, Charge, Event, Hold, Workload, telling
+from ..models.fields import LARGEST, rounded
 from .books import ZERO
-from .models import Budget, BudgetNotice, BudgetPeriod, Charge, Event, Hold, Workload, telling
-from .models.fields import LARGEST, rounded
 from .paying import moment_of
 from .periods import period_at
 from .succession import heirs_of

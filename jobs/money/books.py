@@ -1,6 +1,6 @@
 """The money of many clusters at once: loaded and locked, moved in memory, written down in a few statements.
 
-Only ledger.py uses it. A transaction over 200 clusters costs the same handful of statements as one over a single cluster.
+A transaction over 200 clusters costs the same handful of statements as one over a single cluster.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from decimal import Decimal
 
 from django.db.models import F, Value
 
+from ..models import Budget, Charge, Cluster, Hold, MoneyField, Unit, Workload, update_alike
+from ..models.fields import rounded
+from ..models.rows import columns, made
 from . import succession
-from .models import Budget, Charge, Cluster, Hold, MoneyField, Unit, Workload, update_alike
-from .models.fields import rounded
-from .models.rows import columns, made
 from .succession import Span
 
 HOUR = 3600
@@ -30,8 +30,8 @@ WHOSE = {"label": "name", "owner_id": "owner", "project_id": "project", "softwar
 """What a charge keeps of its workload, for when that is deleted."""
 OF_A_CLUSTER = ("id", "workload_id", "attempt", "coretype_id", "nodes_wanted", "cores", "price", "up", "releasing", "charged_until",
                 "paid_until", "settled", "orders")  # fmt: skip
-OF_A_HOLD = columns(Hold, "made")
 """What its money depends on; a cluster has many more columns."""
+OF_A_HOLD = columns(Hold, "made")
 
 
 def rate(budget: Budget | None, price: Decimal, cores: int) -> Decimal:
@@ -49,7 +49,7 @@ def seconds_between(start: datetime, end: datetime) -> int:
     return max(0, math.ceil((end - start).total_seconds()))
 
 
-def money(amount: Decimal) -> Value:
+def as_money(amount: Decimal) -> Value:
     """A constant for F() arithmetic on money columns."""
     return Value(amount, MoneyField())
 
@@ -91,7 +91,7 @@ class Books:
         update_alike([hold for hold in holds if hold.pk], ["amount", "since", "released"])
         self._add([hold for hold in holds if not hold.pk])
         for pk, (spent, held) in sorted(self.moved.items()):
-            Budget.objects.filter(pk=pk).update(spent=F("spent") + money(spent), held=F("held") + money(held))
+            Budget.objects.filter(pk=pk).update(spent=F("spent") + as_money(spent), held=F("held") + as_money(held))
         self._name_charges()
         Charge.objects.bulk_create(self.charges)
 

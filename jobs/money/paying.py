@@ -2,7 +2,7 @@
 
 One idea: every budget that applies must allow it, and money is of use inside its dates only. A budget outside of its dates
 steps aside where its target has another one of the same unit that is inside; where it has none, nothing starts on it.
-Only ledger.py offers it.
+Only the ledger offers it.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from django.contrib.auth import get_user_model
 from django.db.models import F, Q
 from django.utils import timezone
 
-from .books import HOUR, ZERO, money, rate
-from .models import Budget, Hold, Installation, Unpaid, Workload, insert
-from .models.fields import rounded
-from .models.roles import is_admin
+from ..models import Budget, Hold, Installation, Unpaid, Workload, insert
+from ..models.fields import rounded
+from ..models.roles import is_admin
+from .books import HOUR, ZERO, as_money, rate
 
 
 def budgets_for(owner: Any, project: Any, now: datetime | None = None) -> list[Budget]:
@@ -142,7 +142,7 @@ class Purse:
         for hold in self.holds:
             sums[hold.budget_id] += hold.amount
         for pk, amount in sorted(sums.items()):
-            Budget.objects.filter(pk=pk).update(held=F("held") + money(amount))
+            Budget.objects.filter(pk=pk).update(held=F("held") + as_money(amount))
         insert(self.holds)
 
     def _needed(self, budget: Budget, workload: Workload) -> Decimal:

@@ -11,9 +11,9 @@ from django.utils import timezone
 from forking import killed_at_write, together
 
 from jobs import engine, ledger, lifecycle
-from jobs.books import due, seconds_between
 from jobs.models import Budget, Charge, Cluster, Hold, Job, Spend, Workload
 from jobs.models.change import Change, advance
+from jobs.money.books import due, seconds_between
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("cloud")]
 

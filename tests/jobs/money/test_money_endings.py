@@ -8,8 +8,8 @@ import playing
 import pytest
 
 from jobs import ledger, requests, rounds
-from jobs.books import due, seconds_between
 from jobs.models import Budget, Charge, Cluster, Request, Workload
+from jobs.money.books import due, seconds_between
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("cloud")]
 

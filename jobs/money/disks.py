@@ -3,7 +3,7 @@
 One idea: what is due follows from rows alone. A use begins with the confirmed release of a cluster that had been up, and
 ends with the first report of the next one or with the end of the workload, so the two kinds of charge never overlap and a
 worker may die anywhere. Charges are differences of rounded totals, so splitting time never changes a sum. Uses are locked
-first, then budgets, both in id order. Only ledger.py offers it.
+first, then budgets, both in id order. Only the ledger offers it.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import F
 
-from . import homes, lifecycle
-from .books import STEP, ZERO, beyond, due, money, seconds_between
-from .models import Budget, Charge, Cluster, Coretype, DiskUse, Unit, Workload
+from .. import homes, lifecycle
+from ..models import Budget, Charge, Cluster, Coretype, DiskUse, Unit, Workload
+from .books import STEP, ZERO, as_money, beyond, due, seconds_between
 from .paying import budgets_for
 
 GIB = 1 << 30
@@ -116,7 +116,7 @@ def _charge(use: DiskUse, budgets: Sequence[Budget], end: datetime, now: datetim
     for budget in budgets:
         own = min(amount, max(ZERO, budget.left)) if budget.is_strict else amount
         if own > 0:
-            Budget.objects.filter(pk=budget.pk).update(spent=F("spent") + money(own))
+            Budget.objects.filter(pk=budget.pk).update(spent=F("spent") + as_money(own))
             budget.spent += own
             _book(use, budget, own, end, now)
         if own < amount:

@@ -8,8 +8,8 @@ import playing
 import pytest
 
 from jobs import ledger, rounds
-from jobs.books import due
 from jobs.models import Budget, Charge, Cluster, Event, Hold, Workload
+from jobs.money.books import due
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("cloud")]
 
