@@ -1,4 +1,4 @@
-"""Limits as entries of a catalogue file, out and in; `cataloguing` takes the file as a whole.
+"""Limits as entries of a catalogue file, out and in.
 
 One idea: for whom and where is the limit's name. An entry for one that is there changes it, any other makes a new one.
 """
@@ -10,8 +10,8 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from ..models import Coretype, Limit, Project
 from . import entries
-from .models import Coretype, Limit, Project
 
 MOST = ("most_jobs", "most_cores")
 KNOWN = {"per", "member", "project", "coretype", *MOST}
@@ -27,7 +27,7 @@ def written() -> list[dict[str, Any]]:
     return [_entry(limit) for limit in Limit.objects.select_related("member", "project", "coretype")]
 
 
-def taken(entry: dict[str, Any], place: str, done: dict[str, list[str]]) -> list[str]:
+def taken(entry: dict[str, Any], place: str, done: dict[str, list[str]], by: Any) -> list[str]:
     """Make or change the limit of this entry; what is wrong with it, a sentence each, in which case nothing was written."""
     if faults := entries.unknown(entry, KNOWN, place) + _numbers(entry, place):
         return faults
@@ -52,7 +52,7 @@ def _entry(limit: Limit) -> dict[str, Any]:
 
 def _numbers(entry: dict[str, Any], place: str) -> list[str]:
     wrong = [name for name in MOST if entry.get(name) is not None and not entries.is_number(entry[name], least=1)]
-    return [f"{place}: {name} can't be {entry[name]!r}"[:300] for name in wrong]
+    return [entries.odd(entry, name, place) for name in wrong]
 
 
 def _saved(limit: Limit, entry: dict[str, Any], place: str, done: dict[str, list[str]]) -> list[str]:
@@ -62,5 +62,5 @@ def _saved(limit: Limit, entry: dict[str, Any], place: str, done: dict[str, list
     limit.version += 0 if new else 1
     faults = entries.saved(limit, place, exclude=["key"], validate_constraints=False)
     if not faults:
-        done["added" if new else "changed"].append(str(limit))
+        entries.note(done, str(limit), new)
     return faults

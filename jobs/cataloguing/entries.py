@@ -19,7 +19,18 @@ def unknown(entry: dict[str, Any], known: Set[str], where: str) -> list[str]:
 
 
 def is_number(value: Any, largest: int = SHORT, least: int = 0) -> bool:
+    """A whole number from `least` to `largest`; yes and no are none."""
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= largest
+
+
+def odd(entry: dict[str, Any], name: str, where: str) -> str:
+    """The fault of a value that can't be."""
+    return f"{where}: {name} can't be {entry[name]!r}"[:300]
+
+
+def note(done: dict[str, list[str]], name: str, new: bool) -> None:
+    """Tell what was made or changed."""
+    done["added" if new else "changed"].append(name)
 
 
 def saved(row: Model, where: str, **checks: Any) -> list[str]:
@@ -27,8 +38,7 @@ def saved(row: Model, where: str, **checks: Any) -> list[str]:
     try:
         row.full_clean(**checks)
     except ValidationError as error:
-        return [
-            ": ".join([where, *([name] if name != NON_FIELD_ERRORS else []), " ".join(texts)]) for name, texts in error.message_dict.items()
-        ]
+        faults = error.message_dict.items()
+        return [": ".join([where, *([name] if name != NON_FIELD_ERRORS else []), " ".join(texts)]) for name, texts in faults]
     row.save()
     return []

@@ -3,7 +3,8 @@
 import factories
 import pytest
 
-from jobs import cataloguing, plain_yaml
+from jobs import cataloguing
+from jobs.cataloguing import plain_yaml
 
 BOMB = "limits: [{a: &a [x,x,x,x,x,x,x,x,x,x], b: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a], member: [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]}]"
 ODD = [
@@ -32,14 +33,10 @@ def test_the_rest_is_refused_in_words(text):
 @pytest.mark.parametrize("value", ODD, ids=lambda value: value[:12])
 def test_every_field_takes_it_as_a_fault_or_as_a_text(value):
     factories.coretype(code="granite")
-    parts = {
-        "regions": ("code", "name"), "limits": cataloguing.limit_entries.KNOWN, "coretypes": cataloguing.KNOWN,
-        "workstations": cataloguing.station_kinds.KNOWN,
-    }  # fmt: skip
     lines = []
-    for part, names in parts.items():
+    for part, module in cataloguing.PARTS.items():
         lines.append(f"{part}:")
-        for name in sorted(names):
+        for name in sorted(module.KNOWN):
             code = "" if name == "code" or part == "limits" else "code: granite, "
             lines.append(f"- {{{code}{name}: {value}\n  }}")
     with pytest.raises(cataloguing.Faults) as refused:
@@ -52,3 +49,11 @@ def test_what_is_in_it_twice_is_written_twice():
     text = plain_yaml.written({"first": same, "second": same})
     assert "&" not in text
     assert plain_yaml.read(text) == {"first": same, "second": same}
+
+
+@pytest.mark.django_db
+def test_a_name_that_nobody_reads_is_a_fault_in_every_part():
+    text = "\n".join(f"{part}:\n- {{colour: red}}" for part in cataloguing.PARTS)
+    with pytest.raises(cataloguing.Faults) as refused:
+        cataloguing.read(text, None)
+    assert [fault.partition(" ")[0] for fault in refused.value.all if "not known: colour" in fault] == ["region", "coretype", "workstation", "limit"]

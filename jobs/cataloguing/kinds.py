@@ -1,11 +1,11 @@
-"""Kinds of workstations as entries of a catalogue file, out and in; `cataloguing` takes the file as a whole."""
+"""Kinds of workstations as entries of a catalogue file, out and in."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ..models import Coretype, WorkstationKind
 from . import entries
-from .models import Coretype, WorkstationKind
 
 TEXT = ("name", "description", "session", "software", "start", "save_command")
 NUMBERS = ("grace", "home_limit", "copy_every", "idle_after", "keep_limit", "max_life", "suspended_days", "order")
@@ -19,18 +19,14 @@ def written() -> list[dict[str, Any]]:
     return [_entry(kind) for kind in WorkstationKind.objects.prefetch_related("coretypes")]
 
 
-def taken(entry: dict[str, Any], place: str, done: dict[str, list[str]]) -> list[str]:
+def taken(entry: dict[str, Any], place: str, done: dict[str, list[str]], by: Any) -> list[str]:
     """Make or change the kind of this entry; what is wrong with it, a sentence each, in which case nothing was written."""
     code = str(entry.get("code", ""))
     where = f"{place} ({code})"
     if faults := entries.unknown(entry, KNOWN, where):
         return faults
     kind = WorkstationKind.objects.filter(code=code).first() or WorkstationKind(code=code)
-    faults = [
-        f"{where}: {name} can't be {entry[name]!r}"[:300]
-        for name in sorted(set(map(str, entry)) - {"code"})
-        if not _fits(name, entry[name])
-    ]
+    faults = [entries.odd(entry, name, where) for name in sorted(set(map(str, entry)) - {"code"}) if not _fits(name, entry[name])]
     hardware = {one.code: one for one in Coretype.objects.all()}
     codes = entry.get("coretypes") or []
     if isinstance(codes, list):
@@ -62,5 +58,5 @@ def _saved(kind: WorkstationKind, where: str, coretypes: list[Coretype] | None, 
         return faults
     if coretypes is not None:
         kind.coretypes.set(coretypes)
-    done["added" if new else "changed"].append(kind.code)
+    entries.note(done, kind.code, new)
     return []
