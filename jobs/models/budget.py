@@ -143,7 +143,7 @@ class BudgetNotice(models.Model):
 class Hold(models.Model):
     """Reserved money of one budget for one attempt; shrinks as charges are taken from it."""
 
-    budget = models.ForeignKey(Budget, models.PROTECT, related_name="holds")
+    budget = models.ForeignKey(Budget, models.PROTECT, related_name="holds", db_index=False)
     workload = models.ForeignKey("jobs.Workload", models.PROTECT, related_name="holds")
     attempt = models.PositiveIntegerField()
     amount = MoneyField()
@@ -185,8 +185,8 @@ class Charge(AppendOnly):
         LIMIT = "limit", "Limit"
         PERIOD = "period", "Period"
 
-    budget = models.ForeignKey(Budget, models.PROTECT, null=True, related_name="charges")
-    workload = models.ForeignKey("jobs.Workload", models.SET_NULL, null=True, related_name="charges")
+    budget = models.ForeignKey(Budget, models.PROTECT, null=True, related_name="charges", db_index=False)
+    workload = models.ForeignKey("jobs.Workload", models.SET_NULL, null=True, related_name="charges", db_index=False)
     label = models.CharField(max_length=200, help_text="Name of the workload, kept when it is deleted")
     attempt = models.PositiveIntegerField()
     amount = MoneyField()
@@ -197,7 +197,7 @@ class Charge(AppendOnly):
     made = models.DateTimeField()
     note = models.CharField(max_length=200, blank=True)
     kind = models.CharField(max_length=12, choices=Kind, default=Kind.USE)
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+", db_index=False)
     left = MoneyField(null=True)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     project = models.ForeignKey("jobs.Project", models.SET_NULL, null=True, related_name="+")
@@ -212,6 +212,7 @@ class Charge(AppendOnly):
             models.Index(fields=["workload", "attempt"]),
             models.Index(fields=["budget", "-made"]),
             models.Index(fields=["budget", "-id"], name="ledger_of_a_budget"),
+            models.Index(fields=["by"], condition=models.Q(by__isnull=False), name="charge_by"),
         ]
 
     def save(self, *args: Any, **kwargs: Any) -> None:

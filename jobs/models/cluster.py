@@ -14,9 +14,9 @@ from .fields import MoneyField
 class Cluster(models.Model):
     """One attempt's hardware. The row, with its token, is saved before the backend is called for the first time."""
 
-    workload = models.ForeignKey("jobs.Workload", models.PROTECT, related_name="clusters")
+    workload = models.ForeignKey("jobs.Workload", models.PROTECT, related_name="clusters", db_index=False)
     attempt = models.PositiveIntegerField()
-    token = models.CharField(max_length=80, unique=True)
+    token = models.CharField(max_length=80)
     secret_hash = models.CharField(max_length=64)
     backend = models.CharField(max_length=40)
     coretype = models.ForeignKey("jobs.Coretype", models.PROTECT, related_name="clusters")
@@ -58,7 +58,10 @@ class Cluster(models.Model):
     orders = models.PositiveIntegerField(default=1, help_text="Version of what the agents are told")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["workload", "attempt"], name="one_cluster_an_attempt")]
+        constraints = [
+            models.UniqueConstraint(fields=["workload", "attempt"], name="one_cluster_an_attempt"),
+            models.UniqueConstraint(fields=["token"], name="one_cluster_a_token"),
+        ]
         indexes = [
             models.Index(fields=["backend"], condition=models.Q(released__isnull=True), name="cluster_alive"),
             models.Index(fields=["released"], name="cluster_released"),
@@ -73,7 +76,7 @@ class Cluster(models.Model):
 
 
 class Node(models.Model):
-    cluster = models.ForeignKey(Cluster, models.CASCADE, related_name="nodes")
+    cluster = models.ForeignKey(Cluster, models.CASCADE, related_name="nodes", db_index=False)
     index = models.PositiveIntegerField()
     hostname = models.CharField(max_length=255)
     nonce = models.CharField(max_length=64)

@@ -9,16 +9,19 @@ from django.db import models
 class Event(models.Model):
     """History: what happened, when, through whom. Stage times and the timeline come from here."""
 
-    workload = models.ForeignKey("jobs.Workload", models.CASCADE, related_name="events")
+    workload = models.ForeignKey("jobs.Workload", models.CASCADE, related_name="events", db_index=False)
     at = models.DateTimeField()
     attempt = models.PositiveIntegerField(default=1)
     before = models.CharField(max_length=12, blank=True)
     after = models.CharField(max_length=12, blank=True)
     source = models.CharField(max_length=10, help_text="user, engine, agent or backend")
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+", db_index=False)
     reason = models.CharField(max_length=40, blank=True)
     detail = models.TextField(blank=True)
 
     class Meta:
         ordering = ["pk"]
-        indexes = [models.Index(fields=["workload", "id"])]
+        indexes = [
+            models.Index(fields=["workload", "id"]),
+            models.Index(fields=["by"], condition=models.Q(by__isnull=False), name="event_by"),
+        ]

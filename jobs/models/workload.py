@@ -59,11 +59,11 @@ class Workload(models.Model):
         JOB = "job", "Job"
         WORKSTATION = "workstation", "Workstation"
 
-    public_id = models.CharField(max_length=8, unique=True, default=public_id)
+    public_id = models.CharField(max_length=8, default=public_id)
     kind = models.CharField(max_length=12, choices=Kind, default=Kind.JOB)
     name = models.CharField(max_length=200)
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="workloads")
-    project = models.ForeignKey("jobs.Project", models.PROTECT, null=True, related_name="workloads")
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="workloads", db_index=False)
+    project = models.ForeignKey("jobs.Project", models.PROTECT, null=True, related_name="workloads", db_index=False)
     coretype = models.ForeignKey("jobs.Coretype", models.PROTECT, related_name="workloads")
     nodes = models.PositiveIntegerField(default=1)
     cores = models.PositiveIntegerField(default=1, help_text="A node")
@@ -94,7 +94,7 @@ class Workload(models.Model):
     ended = models.DateTimeField(null=True)
     # what is wished: written by people
     wish = models.CharField(max_length=12, choices=[(wish.value, wish.value) for wish in Wish], default=Wish.RUN)
-    wished_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    wished_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+", db_index=False)
     wished_at = models.DateTimeField(null=True)
     # who works on it: written by the engine
     due = models.DateTimeField(null=True, help_text="Look again at this time; the retry")
@@ -111,14 +111,16 @@ class Workload(models.Model):
     tried: int | None = None
     """Coretype of its last attempt, attached where the queue asks."""
 
-    class Meta:
+    class Meta:  # a row is written a dozen times in its life, each time into every index: none that another one includes
         indexes = [
             models.Index(fields=["due"], condition=Q(status__in=lifecycle.ACTIVE_CODES), name="workload_due"),
             models.Index(fields=["owner", "-id"]),
             models.Index(fields=["project", "-id"]),
             models.Index(fields=["status", "-id"], include=["owner", "project", "archived", "kind"], name="workload_by_status"),
+            models.Index(fields=["wished_by"], condition=Q(wished_by__isnull=False), name="workload_wished_by"),
         ]
         constraints = [
+            models.UniqueConstraint(fields=["public_id"], name="workload_public_id"),
             models.UniqueConstraint(fields=["owner", "submit_key"], condition=~Q(submit_key=""), name="one_workload_a_submit_key"),
         ]
 
