@@ -27,6 +27,7 @@ from portal.views import (
     projects,
     queue,
     sending,
+    shortcuts,
     slurm,
     tokens,
     uploads,
@@ -70,4 +71,5 @@ urlpatterns = [
     path("", include(tokens.urlpatterns)),
     path("", include(webhooks.urlpatterns)),
     path("", include(health.urlpatterns)),
+    path("", include(shortcuts.urlpatterns)),  # last: what is a page is none
 ]
