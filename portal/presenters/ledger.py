@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -111,10 +111,12 @@ def _how(budget: Budget, charge: Charge) -> str:
 
 
 def day_of(text: str) -> date | None:
+    """None for what is no day; the very first and last year are no bound either: beyond them there are no moments."""
     try:
-        return date.fromisoformat(text)
+        day = date.fromisoformat(text)
     except ValueError:
         return None
+    return day if MINYEAR < day.year < MAXYEAR else None
 
 
 def day_begins(day: date) -> datetime:

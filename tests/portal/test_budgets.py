@@ -155,3 +155,12 @@ def test_each_budget_comes_once_and_the_one_in_use_first(owner, member, wing):
     wings, tails = factories.budget(wing, 1), factories.budget(tail, 1)
     factories.job(owner, project=wing)
     assert list(purses.budgets_of(owner)) == [wings, tails, own, all_of_us]
+
+
+@pytest.mark.parametrize("asked", ["from=0001-01-01&to=9999-12-31", "from=2026-13-40", "to=9999-12-30"])
+def test_days_at_the_edge_of_the_calendar_are_no_bound(client, owner, admin, wing, money, asked):
+    charge(money, factories.job(owner, project=wing).workload)
+    assert "€1.2500" in see(client, owner, f"/budget/{money.pk}/?{asked}")
+    client.force_login(admin)
+    for path in (f"/budget/{money.pk}/ledger.csv", "/audit/", "/audit/audit.csv"):
+        assert client.get(f"{path}?{asked}").status_code == 200
