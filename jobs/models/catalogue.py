@@ -11,10 +11,14 @@ from django.core.validators import MinValueValidator
 from django.db import models, transaction
 
 from .account import Account
-from .fields import MoneyField
+from .fields import MoneyField, rounded
 from .roles import is_admin
 
 GIB = 1 << 30
+DEAREST = 1_000_000
+"""A price is below it, so that the hold of a start fits into its column."""
+SHORTEST = 60
+"""Seconds of a walltime."""
 
 
 def known_backend(name: str) -> None:
@@ -25,6 +29,17 @@ def known_backend(name: str) -> None:
 def _for_accounts_alone() -> list[str]:
     """Backends on which nobody runs without a Unix account of their own."""
     return [name for name, entry in settings.BACKENDS.items() if entry.get("OPTIONS", {}).get("accounts") == "only"]
+
+
+def _price_trouble(price: Decimal | None) -> str:
+    """Why it can't be one; empty if it can. None: not offered."""
+    if price is None:
+        return ""
+    if price < 0:
+        return "A price cannot be negative."
+    if price >= DEAREST:
+        return f"A price is less than {DEAREST:,}."
+    return "" if rounded(price) == price else "A price has at most six decimals."
 
 
 class Region(models.Model):
@@ -118,8 +133,11 @@ class Coretype(models.Model):
 
     def clean(self) -> None:
         for name in ("price", "economy_price", "disk_price"):
-            if (getattr(self, name) or 0) < 0:
-                raise ValidationError({name: "A price cannot be negative."})
+            if why := _price_trouble(getattr(self, name)):
+                raise ValidationError({name: why})
+        for name in ("walltime_default", "walltime_max"):
+            if getattr(self, name) < SHORTEST:
+                raise ValidationError({name: f"A walltime is at least {SHORTEST} seconds."})
         if not isinstance(self.options, dict):
             raise ValidationError({"options": 'Options are names with values, such as {"partition": "long"}.'})
         if self.walltime_default > self.walltime_max:

@@ -31,6 +31,16 @@ class Length(forms.CharField):
         return walltime.parse(super().clean(value))
 
 
+class Several(forms.ModelMultipleChoiceField):
+    """Some of the rows; a number that no database holds is none of them."""
+
+    def clean(self, value: Any) -> Any:
+        known = {str(key) for key in self.queryset.values_list("pk", flat=True)}
+        if odd := [str(one) for one in value or () if str(one) not in known]:
+            raise ValidationError(self.error_messages["invalid_choice"], "invalid_choice", {"value": odd[0][:40]})
+        return super().clean(value)
+
+
 class CoretypeForm(Grouped, forms.ModelForm):
     """`version` is the one that the form was opened with: who saves a later one first wins, the other is told."""
 
@@ -51,6 +61,7 @@ class CoretypeForm(Grouped, forms.ModelForm):
     max_nodes = forms.IntegerField(label="Most nodes a job", min_value=1, max_value=MOST, initial=1)
     walltime_default = Length(label="Usual walltime", max_length=40, initial="4 h")
     walltime_max = Length(label="Longest walltime", max_length=40, initial="7 d")
+    order = forms.IntegerField(label="Place in the list", min_value=0, max_value=MOST, initial=100)
 
     class Meta:
         model = Coretype
@@ -58,7 +69,8 @@ class CoretypeForm(Grouped, forms.ModelForm):
             *("name", "code", "region", "active", "order", "processor", "cores", "memory", "gpu", "max_nodes", "price", "economy_price"),
             *("disk_price", "walltime_default", "walltime_max", "groups", "software", "backend", "options"),
         ]
-        labels = {"gpu": "Graphics", "active": "On offer", "order": "Place in the list"}
+        labels = {"gpu": "Graphics", "active": "On offer"}
+        field_classes = {"groups": Several, "software": Several}
         widgets = {"options": forms.Textarea({"rows": 4, "spellcheck": "false"})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -12,6 +12,8 @@ from jobs.models import AuditEntry, Coretype, PriceChange, Request, Workload
 
 pytestmark = pytest.mark.django_db
 
+GNEISS = "code: gneiss, name: Gneiss, region: here, backend: fake, cores: 1, memory: 1"
+
 
 @pytest.fixture
 def basalt():
@@ -55,7 +57,8 @@ def test_of_two_admins_at_once_the_second_is_told_and_loses_nothing(client, admi
 @pytest.mark.parametrize(
     ("field", "value"),
     [("price", "-1"), ("price", "NaN"), ("price", "1e30"), ("price", "0.0000001"), ("cores", "0"), ("cores", "-4"), ("memory", "0"), ("memory", "Infinity"),
-     ("walltime_default", "soon"), ("walltime_default", "30 d"), ("options", "[1]"), ("options", "{"), ("backend", "moon"), ("code", "no spaces"), ("max_nodes", "99999999999999")],
+     ("walltime_default", "soon"), ("walltime_default", "30 d"), ("options", "[1]"), ("options", "{"), ("backend", "moon"), ("code", "no spaces"), ("max_nodes", "99999999999999"),
+     ("order", "9999999999999"), ("groups", "9" * 30), ("software", "9" * 30), ("walltime_max", "30 s")],
 )  # fmt: skip
 def test_bad_input_is_said_beside_its_field(client, admin, basalt, field, value):
     answer = post(client, admin, "/hardware/coretypes/basalt/edit/", fields(basalt, name="Typed", **{field: value}))
@@ -114,6 +117,9 @@ def test_what_is_exported_can_be_imported(client, admin, basalt):
      ("coretypes: [{code: x, name: X, region: nowhere, backend: fake, cores: 1, memory: 1}]", "there is no region nowhere"),
      ("regions: [{code: r, name: R}]\ncoretypes: [{code: x, name: X, region: r, backend: fake, cores: many, memory: 1}]", "cores can&#x27;t be"),
      ("regions: [{code: r, name: R}]\ncoretypes: [{code: x, name: X, region: r, backend: fake, cores: 1, memory: 1, price: .nan}]", "price"),
+     (f"coretypes: [{{{GNEISS}, price: 0.0000001}}]", "at most six decimals"),
+     (f"coretypes: [{{{GNEISS}, price: 5000000000000}}]", "less than 1,000,000"),
+     (f"coretypes: [{{{GNEISS}, walltime_default: 0}}]", "at least 60 seconds"),
      ("", "Choose a file")],
 )  # fmt: skip
 def test_a_file_is_taken_as_a_whole_or_not_at_all(client, admin, basalt, text, words):
