@@ -41,8 +41,8 @@ def limits(request: HttpRequest) -> HttpResponse:
 def limit(request: HttpRequest, pk: int | None = None) -> HttpResponse:
     """A new one, or one that is changed."""
     only_admins(request, ADMINS)
-    found = get_object_or_404(Limit, pk=pk) if pk else Limit()
-    before = _values(found) if pk else {}
+    found = Limit() if pk is None else get_object_or_404(Limit, pk=pk)
+    before = {} if pk is None else _values(found)
     form = LimitForm(request.POST if request.method == "POST" else None, instance=found, initial={"version": found.version})
     if request.method == "POST" and form.is_valid() and _save(request, form, before):
         messages.success(request, f"{found}. What runs goes on.")

@@ -122,3 +122,7 @@ def test_a_waiting_job_says_so_on_its_page(client, clock, owner):
     page = client.get(f"/jobs/{works[1].public_id}/").content.decode()
     assert "Its owner runs 1 of the 1 job allowed at once" in page
     assert "Waiting: at a limit" in page
+
+
+def test_no_limit_has_the_number_nought(boss):
+    assert boss.get("/hardware/limits/0/").status_code == 404
