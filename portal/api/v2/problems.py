@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
@@ -19,6 +20,8 @@ View = Callable[..., HttpResponseBase]
 WHERE = {"body", "query", "path", "form", "file", "header"}
 OURS = {"payload", "paging", "asked"}
 """First and second part of a pydantic place that a client never wrote."""
+CHECK = re.compile(r"[\w-]+\[.*\]|[A-Z]\w*In", re.DOTALL)
+"""What pydantic calls one of several shapes that a value may have."""
 
 
 def said(status: int, *texts: str, field: str = "detail", **headers: str) -> HttpResponse:
@@ -92,7 +95,7 @@ def _malformed(request: HttpRequest, error: ValidationError) -> HttpResponse:
 
 def _place(parts: Sequence[Any]) -> str:
     """The name of a field as the client wrote it."""
-    names = [str(part) for part in parts]
+    names = [name for part in parts if not CHECK.fullmatch(name := str(part))]
     names = names[1:] if names and names[0] in WHERE else names
     return ".".join(names[1:] if names and names[0] in OURS else names) or "detail"
 

@@ -42,6 +42,8 @@ def test_a_job_without_any_has_none(me, kind, wanted):
         ({"coreType": "basalt", "cores": 8, "nodes": 1}, f"{WHERE}.0", "has 4 cores"),
         ({"coreType": "none"}, f"{WHERE}.0.coreType", "no coretype none"),
         ({"coreType": "granite"}, WHERE, "the same"),
+        ({"coreType": 5}, f"{WHERE}.0.coreType", "valid string"),
+        ({"coreType": {}}, f"{WHERE}.0.coreType.code", "required"),
     ],
 )
 def test_what_cannot_be_is_named(me, basalt, wanted, one, place, words):
