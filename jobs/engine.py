@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 GOING_ON = (lifecycle.STARTING, lifecycle.RUNNING, lifecycle.STOPPING)
 """Stages that a row may enter while its turn goes on; what the others look at is loaded when they claim it."""
 LEAVING = (*lifecycle.REST_CODES, lifecycle.QUEUED, lifecycle.SUSPENDED)
-BATCH = 50 if settings.SQLITE else 200
+BATCH = 50 if settings.SQLITE else 400
 """Rows a turn; on SQLite every writer waits while a batch is written down."""
 SELDOM = (
     *("gate", "gate_text", "gate_more", "gate_since", "gate_else", "made", "submitted", "submit_key", "archived", "flagged"),

@@ -19,7 +19,7 @@ from .. import lifecycle
 from ..signals import announce_all
 from . import telling
 from .event import Event
-from .many import insert
+from .many import insert_values
 
 if TYPE_CHECKING:
     from .workload import Workload
@@ -83,20 +83,20 @@ def _moved(group: list[Change], now: datetime, lease: str | None) -> list[Change
 def _note(done: list[Change], now: datetime, source: str, by: Any) -> None:
     """Events of what has moved, whom they are told to, and the announcements."""
     events = [
-        Event(
-            workload_id=change.workload.pk,
-            at=now,
-            attempt=change.workload.attempt,
-            before=change.old,
-            after=change.to,
-            source=source,
-            by=by,
-            reason=change.reason,
-            detail=change.detail,
-        )
+        {
+            "workload_id": change.workload.pk,
+            "at": now,
+            "attempt": change.workload.attempt,
+            "before": change.old,
+            "after": change.to,
+            "source": source,
+            "by_id": by and by.pk,
+            "reason": change.reason,
+            "detail": change.detail,
+        }
         for change in done
     ]
-    telling.of_events(insert(events), [change.workload for change in done])
+    telling.of_events(insert_values(Event, events), [change.workload for change in done])
     announce_all((one.workload.topic, {"version": one.workload.version, "due": True, "status": one.to}) for one in done)
 
 

@@ -51,27 +51,44 @@ def insert(rows: Sequence[M]) -> list[M]:
     for row in given:
         for column, prepared in ready:
             row[column] = prepared(row[column])
-    names = ", ".join(f'"{column}"' for column in columns)
-    name = table._meta.db_table
-    sql = f'INSERT INTO "{name}" ({names}) SELECT {names} FROM json_populate_recordset(NULL::"{name}", %s) RETURNING id'  # noqa: S608
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [json.dumps(given, default=_plain)])
-        for row, (pk,) in zip(rows, cursor.fetchall(), strict=True):
-            row.pk, row._state.adding, row._state.db = pk, False, connection.alias
+    for row, pk in zip(rows, _populate(table, given), strict=True):
+        row.pk, row._state.adding, row._state.db = pk, False, connection.alias
     return list(rows)
 
 
-def update_alike(rows: Sequence[models.Model], fields: Sequence[str], **also: Any) -> None:
-    """Write these fields of these rows as they are in memory, and `also` in each; one statement for each different set of values."""
-    groups: dict[tuple[Any, ...], list[models.Model]] = {}
+def insert_values(table: type[models.Model], rows: Sequence[dict[str, Any]]) -> list[int]:
+    """New rows of a table without money, each given by all its columns but the key; their keys. No models are made of them."""
+    if not rows:
+        return []
+    if connection.vendor != "postgresql":
+        return [row.pk for row in table._base_manager.bulk_create([table(**row) for row in rows])]
+    return _populate(table, rows)
+
+
+def update_alike(rows: Sequence[Any], fields: Sequence[str], table: type[models.Model] | None = None, **also: Any) -> None:
+    """Write these fields of these rows as they are in memory, and `also` in each; one statement for each different set of values.
+
+    `table`: whose rows they are, if they are plain values and not models.
+    """
+    groups: dict[tuple[Any, ...], list[Any]] = {}
     for row in rows:
         groups.setdefault(tuple(_hashable(getattr(row, field)) for field in fields), []).append(row)
     for group in groups.values():
         values = {field: getattr(group[0], field) for field in fields}
-        type(group[0])._base_manager.filter(pk__any_of=[row.pk for row in group]).update(**values, **also)
+        (table or type(group[0]))._base_manager.filter(pk__any_of=[row.pk for row in group]).update(**values, **also)
 
 
 # --- private ----------------------------------------------------------------------------------------------------------
+def _populate(table: type[models.Model], rows: Sequence[dict[str, Any]]) -> list[int]:
+    """Rows with the same columns each, in their order; their keys."""
+    names = ", ".join(f'"{column}"' for column in rows[0])
+    name = table._meta.db_table
+    sql = f'INSERT INTO "{name}" ({names}) SELECT {names} FROM json_populate_recordset(NULL::"{name}", %s) RETURNING id'  # noqa: S608
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [json.dumps(rows, default=_plain)])
+        return [pk for (pk,) in cursor.fetchall()]
+
+
 @cache
 def _shape(table: type[models.Model]) -> tuple[list[str], Callable[[Any], tuple[Any, ...]], list[tuple[str, Callable[[Any], Any]]]]:
     """Columns of a new row, how its values are got, and those that are stored otherwise than they are in Python."""

@@ -17,16 +17,17 @@ from django.db.models import Q
 
 from .. import lifecycle
 from .cluster import Cluster
+from .event import Event
 from .project import Membership
 from .webhook import PATIENCE, Webhook, WebhookDelivery
 
 if TYPE_CHECKING:
     from .budget import Budget, BudgetNotice
-    from .workload import Event, Workload
+    from .workload import Workload
 
 
-def of_events(events: Sequence[Event], works: Iterable[Workload]) -> None:
-    """Messages about statuses that have just changed; `works` are the workloads of the events."""
+def of_events(ids: Sequence[int], works: Iterable[Workload]) -> None:
+    """Messages about statuses that have just changed, by the ids of their events; `works` are the workloads of these."""
     known = {work.pk: work for work in works}
     if not known:
         return
@@ -40,7 +41,7 @@ def of_events(events: Sequence[Event], works: Iterable[Workload]) -> None:
     whole = type(next(iter(known.values()))).objects.select_related("owner", "project", "job").in_bulk(list(known))
     exits = {row[:2]: row[2] for row in Cluster.objects.filter(workload__in=known).values_list("workload_id", "attempt", "exit")}
     rows = []
-    for event in events:
+    for event in Event.objects.filter(pk__any_of=ids):
         work = whole[event.workload_id]
         body = _status(event, work, exits.get((work.pk, event.attempt)) or {})
         rows += [_row(hook, f"{work.kind}.status", body, event.at, event=event) for hook in hooks if _concerns(hook, work)]
