@@ -14,6 +14,10 @@ from . import choices
 from .job import InputRow, JobForm
 from .walltime import say
 
+SHAPE = ("coretype", "nodes", "cores")
+ASKED = ("name", "walltime", "project", "economy")
+OF_A_JOB = ("software", "environment", "pipefail", "stop_when_diverging", "commands")
+
 
 def save(form: JobForm, rows: Sequence[InputRow], draft: Workload | None = None, key: str = "") -> Workload:
     """Write the draft, or make one. Raises IntegrityError when another one has `key` already."""
@@ -40,6 +44,20 @@ def findings(form: JobForm, rows: Sequence[InputRow]) -> list[dict[str, Any]]:
     return [found.as_dict() for found in checking.findings(job, _uses(job, rows))]
 
 
+def same(form: JobForm, rows: Sequence[InputRow], work: Workload) -> bool:
+    """Whether the checked form asks for what this job has: then sending it again is a second click."""
+    asked, job, uses = Workload(), Job(), work.job.inputs.all()
+    _fill(asked, form.cleaned_data)
+    _fill_job(job, form.cleaned_data)
+    shapes = [(one.coretype, one.nodes, one.cores) for one in [*work.choices.all()] or [work]]
+    return (
+        [getattr(asked, name) for name in ASKED] == [getattr(work, name) for name in ASKED]
+        and [getattr(job, name) for name in OF_A_JOB] == [getattr(work.job, name) for name in OF_A_JOB]
+        and [(row.file.pk, row.path, row.unpack) for row in rows] == [(use.file_id, use.name, use.unpack) for use in uses]
+        and form.cleaned_data["choices"] == shapes
+    )
+
+
 def initial_of(work: Workload) -> dict[str, Any]:
     """A draft as the form's first values."""
     job = work.job
@@ -62,7 +80,7 @@ def initial_of(work: Workload) -> dict[str, Any]:
 
 
 def _fill(work: Workload, data: dict[str, Any]) -> None:
-    for name in ("name", "coretype", "nodes", "cores", "walltime", "project", "economy"):
+    for name in (*ASKED, *SHAPE):
         setattr(work, name, data[name])
 
 

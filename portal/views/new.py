@@ -17,6 +17,7 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
+from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from jobs import lifecycle
@@ -55,9 +56,11 @@ def new(request: HttpRequest) -> HttpResponse:
         return _page(request, _first(request))
     may_make(request)
     filled = _read(request)
-    if filled.draft and filled.draft.status != lifecycle.DRAFT:
-        return redirect("job", filled.draft.public_id)  # submitted already, in another tab or by a second click
     action = request.POST.get("action", "submit")
+    if filled.draft and filled.draft.status != lifecycle.DRAFT:
+        if action in ("submit", "draft"):
+            return _again(request, filled, filled.draft)
+        filled.draft = None  # nothing is saved
     if action == "check":
         return _check(request, filled)
     if action in ("submit", "draft"):
@@ -183,6 +186,18 @@ def _save(request: HttpRequest, filled: Filled, action: str) -> HttpResponse:
     if action == "draft":
         messages.success(request, "Kept as a draft; nothing is spent.")
     return redirect("job", work.public_id)
+
+
+def _again(request: HttpRequest, filled: Filled, sent: Workload) -> HttpResponse:
+    """What was submitted already, in another tab or by a second click: its page, unless something else is asked for now."""
+    if filled.good and drafts.same(filled.form, filled.inputs, sent):
+        return redirect("job", sent.public_id)
+    text = "{} was submitted already, as it was then. What you typed is below, as a job of its own."
+    filled.notes.append(format_html(text, format_html('<a href="{}">{}</a>', reverse("job", args=[sent.public_id]), sent.name)))
+    data = request.POST.copy()
+    data["key"] = new_key()
+    filled.form, filled.draft = JobForm(request.user, data), None
+    return _page(request, filled, status=409)
 
 
 def _page(request: HttpRequest, filled: Filled, status: int = 200, **more: Any) -> HttpResponse:

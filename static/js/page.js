@@ -4,4 +4,5 @@ import "./times.js";
 import "./live.js";
 import "./dialog.js";
 import "./form.js";
+import "./keep.js";
 import "./keys.js";

@@ -69,6 +69,38 @@ def test_a_double_submit_is_one_job(signed, filled):
 
 
 @pytest.mark.django_db
+def test_what_was_changed_after_a_submit_in_another_tab_is_not_lost(signed, owner, filled):
+    deck = scenes.file(owner, "deck.inp", b"x")
+    sent = {**filled, "input": deck.public_id, f"path-{deck.public_id}": "deck.inp"}
+    signed.post("/jobs/new/", sent)
+    work = Workload.objects.get()
+    answer = signed.post("/jobs/new/", {**sent, "draft": work.public_id, "command": "echo changed"})
+    html = answer.content.decode()
+    assert answer.status_code == 409
+    assert f'<a href="/jobs/{work.public_id}/">beam</a> was submitted already' in html
+    assert "echo changed" in html and 'value="deck.inp"' in html
+    assert 'name="draft"' not in html and 'value="key-1"' not in html  # sent again it is a job of its own
+    assert Workload.objects.get().job.commands == ["echo hello"]
+
+
+@pytest.mark.django_db
+def test_a_second_click_on_one_of_several_choices_is_the_same_job(signed, filled):
+    other = factories.coretype(cores=4, max_nodes=1)
+    sent = {**filled, "or_coretype_1": other.pk, "or_nodes_1": "1", "or_cores_1": "4"}
+    assert signed.post("/jobs/new/", sent).status_code == 302
+    Workload.objects.update(coretype=other, nodes=1, cores=4)  # the queue took the second
+    assert signed.post("/jobs/new/", sent)["Location"] == f"/jobs/{Workload.objects.get().public_id}/"
+
+
+@pytest.mark.django_db
+def test_the_review_of_a_draft_that_was_submitted_elsewhere_is_a_review(signed, filled):
+    signed.post("/jobs/new/", filled)
+    answer = signed.post("/jobs/new/", {**filled, "action": "review"}, HTTP_HX_REQUEST="true")
+    assert answer.status_code == 200
+    assert 'id="job-new-review"' in answer.content.decode()
+
+
+@pytest.mark.django_db
 def test_windows_line_ends_are_stored_as_lf(signed, filled):
     signed.post("/jobs/new/", {**filled, "command": "cd .\r\nls\r\necho done\r\n"})
     assert Workload.objects.get().job.commands == ["cd .", "ls", "echo done"]
