@@ -9,7 +9,10 @@ from django.urls import reverse_lazy
 HUE = 212
 LIGHTNESS = {"50": 97, "100": 94, "200": 89, "300": 82, "400": 72, "500": 58, "600": 43, "700": 37, "800": 31, "900": 26, "950": 20}
 GROUPS = {
-    "People": [("People", "auth_user", "person"), ("Projects", "jobs_project", "groups"), ("Failed sign-ins", "portal_signintry", "lock")],
+    "People": [
+        ("People", "auth_user", "person"), ("Groups", "auth_group", "badge"), ("Projects", "jobs_project", "groups"),
+        ("Failed sign-ins", "portal_signintry", "lock"),
+    ],
     "Catalogue": [
         ("Coretypes", "jobs_coretype", "memory"), ("Regions", "jobs_region", "location_on"), ("Software", "jobs_software", "apps"),
         ("Kinds of workstations", "jobs_workstationkind", "desktop_windows"),

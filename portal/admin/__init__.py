@@ -6,7 +6,6 @@ One idea: whatever is changed here is written to our own audit log too, in the s
 from __future__ import annotations
 
 from django.contrib import admin
-from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -31,4 +30,3 @@ def password_change(request: HttpRequest, extra_context: object = None) -> HttpR
 
 admin.site.login = login  # type: ignore[method-assign]
 admin.site.password_change = password_change  # type: ignore[method-assign]
-admin.site.unregister(Group)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import forms
+from django.core.exceptions import ValidationError
 from django.db.models import Field, Model, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
@@ -14,6 +15,7 @@ from unfold.widgets import UnfoldAdminDecimalFieldWidget
 
 from jobs.models import AuditEntry, MoneyField, Workload, touch
 from portal.views.access import address
+from portal.views.editing import LATER
 
 SECRET = ("password", "password1", "password2", "usable_password")
 WOKEN = 1000
@@ -42,6 +44,15 @@ class Audited(ModelAdmin):
             self.note(request, "delete", obj)
         return super().log_deletions(request, queryset)
 
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> tuple[Any, Any, Any, Any]:
+        """One at a time and many together: what `why_kept` has a reason for stays."""
+        found, counts, lacking, kept = super().get_deleted_objects(objs, request)
+        return found, counts, lacking, [*kept, *filter(None, map(self.why_kept, objs))]
+
+    def why_kept(self, obj: Any) -> str:
+        """Why it can't be deleted; empty if it can."""
+        return ""
+
     def formfield_for_dbfield(self, db_field: Field, request: HttpRequest, **kwargs: Any) -> Any:
         if not isinstance(db_field, MoneyField):
             return super().formfield_for_dbfield(db_field, request, **kwargs)
@@ -52,6 +63,33 @@ class Audited(ModelAdmin):
     @staticmethod
     def note(request: HttpRequest, action: str, obj: Model, **detail: Any) -> None:
         AuditEntry.note(request.user, f"{action} {obj._meta.verbose_name}", obj, address(request), id=obj.pk, **detail)
+
+
+class Opened(forms.IntegerField):
+    """Never a change by itself."""
+
+    widget = forms.HiddenInput
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return False
+
+
+class Versioned(forms.ModelForm):
+    """`opened` is the version that the page was opened with: who saves an older one is told, here as on the portal's own pages."""
+
+    opened = Opened(required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial["opened"] = self.instance.version
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        opened = cleaned.pop("opened", None)
+        row = type(self.instance)._default_manager.select_for_update().filter(pk=self.instance.pk).first()
+        if row is not None and opened not in (None, row.version):
+            raise ValidationError(LATER)
+        return cleaned
 
 
 class LookOnly(ModelAdmin):
@@ -75,8 +113,23 @@ def changes(form: forms.ModelForm) -> dict[str, list[str]]:
     found = {}
     for name in form.changed_data:
         secret = name in SECRET
-        found[name] = [] if secret else [str(form.initial.get(name, ""))[:500], str(form.cleaned_data.get(name, ""))[:500]]
+        found[name] = [] if secret else [_said(form.initial.get(name, "")), _said(form.cleaned_data.get(name, ""))]
     return found
+
+
+def only_one(rows: Iterable[Any], name: str, said: str) -> str:
+    """For what is limited to some things and open to all without any: the rows that are limited to this one alone, in words.
+
+    `rows` have `name`, all that they are limited to; deleting the last of these would open them.
+    """
+    alone = [str(row) for row in rows if getattr(row, name).count() == 1]
+    return f"{', '.join(alone[:5])}: {said}" if alone else ""
+
+
+def _said(value: Any) -> str:
+    """A value for the audit log; many things by their names."""
+    many = isinstance(value, list | tuple | QuerySet)
+    return (", ".join(sorted(str(one) for one in value)) if many else str(value))[:500]
 
 
 def job_link(work: Workload | None, word: str = "") -> str:

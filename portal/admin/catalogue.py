@@ -11,7 +11,7 @@ from unfold.admin import StackedInline
 from jobs import lifecycle
 from jobs.models import Coretype, Region, Software, SoftwareVersion, Workload
 
-from .base import Audited, wake
+from .base import Audited, Versioned, only_one, wake
 
 NEW_PRICE = "A new price holds for clusters asked for after it; those that run keep theirs."
 
@@ -25,12 +25,13 @@ class Regions(Audited):
 
 @admin.register(Coretype)
 class Coretypes(Audited):
+    form = Versioned
     list_display = ["name", "code", "region", "backend", "cores", "memory_gib", "max_nodes", "price", "active"]
     list_filter = ["active", "region", "backend"]
     search_fields = ["name", "code", "processor"]
     list_select_related = ["region"]
     fieldsets = [
-        (None, {"fields": ["name", "code", "region", "active", "order"]}),
+        (None, {"fields": ["name", "code", "region", "active", "order", "opened"]}),
         ("A node", {"fields": ["processor", "cores", "memory"]}),
         ("Where it comes from", {"fields": ["backend", "options", "max_nodes"]}),
         ("Who and what for", {"fields": ["gpu", "groups", "software"]}),
@@ -44,6 +45,7 @@ class Coretypes(Audited):
 
     def save_model(self, request: HttpRequest, obj: Model, form: forms.ModelForm, change: bool) -> None:
         obj.changed_by = request.user  # type: ignore[attr-defined]
+        obj.version += 1 if change else 0  # type: ignore[attr-defined]
         super().save_model(request, obj, form, change)
         wake(Workload.objects.filter(status=lifecycle.QUEUED, coretype=obj))
 
@@ -59,3 +61,6 @@ class Programs(Audited):
     list_filter = ["active"]
     search_fields = ["name", "code"]
     inlines = [Versions]
+
+    def why_kept(self, obj: Software) -> str:
+        return only_one(obj.coretypes.all(), "software", "nothing else is offered there, so everything would be")

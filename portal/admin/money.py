@@ -19,10 +19,10 @@ from jobs import ledger, lifecycle
 from jobs.models import Budget, Charge, Hold, Strictness, Workload
 from portal import words
 
-from .base import Audited, LookOnly, changes, job_link, wake
+from .base import Audited, LookOnly, Versioned, changes, job_link, wake
 
 
-class BudgetForm(forms.ModelForm):
+class BudgetForm(Versioned):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         if cleaned.get("member") and cleaned.get("project"):
@@ -52,7 +52,7 @@ class Budgets(Audited):
     list_select_related = ["project", "member"]
     autocomplete_fields = ["member", "project"]
     fieldsets = [
-        (None, {"fields": ["name", "member", "project", "unit"]}),
+        (None, {"fields": ["name", "member", "project", "unit", "opened"]}),
         ("How much", {"fields": ["amount", "strictness", "active"], "description": "A closed budget starts nothing new."}),
         ("Written by the ledger", {"fields": ["spent", "held", "made"]}),
     ]

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.core.exceptions import ValidationError
 from django.db.models import Model
 from django.http import HttpRequest
@@ -15,13 +15,17 @@ from unfold.admin import ModelAdmin, TabularInline
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from jobs.models import Membership, Project
+from jobs.models.roles import AUDITORS
 from portal.models import SignInTry
 
-from .base import Audited
+from .base import Audited, only_one
 
-STAFF = "Staff are admins of this portal: they see all jobs and may change everything here."
+STAFF = (
+    "Staff are admins of this portal: they see all jobs and may change everything here. "
+    f"Who is in the group {AUDITORS} sees everything and changes nothing; the other groups say who may use which hardware."
+)
 
-admin.site.unregister(User)
+admin.site.unregister([User, Group])
 
 
 class Memberships(TabularInline):
@@ -43,11 +47,11 @@ class People(UserAdmin, Audited):
     form, add_form, change_password_form = PersonForm, UserCreationForm, AdminPasswordChangeForm
     list_display = ["username", "first_name", "last_name", "email", "is_staff", "is_active", "last_login"]
     list_filter = ["is_staff", "is_active"]
-    filter_horizontal = []
+    filter_horizontal = ["groups"]
     fieldsets = [
         (None, {"fields": ["username", "password"]}),
         ("Person", {"fields": ["first_name", "last_name", "email"]}),
-        ("Rights", {"fields": ["is_active", "is_staff"], "description": STAFF}),
+        ("Rights", {"fields": ["is_active", "is_staff", "groups"], "description": STAFF}),
         ("Since", {"fields": ["date_joined", "last_login"]}),
     ]
     readonly_fields = ["date_joined", "last_login"]
@@ -64,6 +68,34 @@ class People(UserAdmin, Audited):
     def save_model(self, request: HttpRequest, obj: User, form: forms.ModelForm, change: bool) -> None:
         obj.is_superuser = obj.is_staff
         super().save_model(request, obj, form, change)
+
+
+class GroupForm(forms.ModelForm):
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if self.instance.pk and self.instance.name == AUDITORS != name:
+            raise ValidationError("The group of the auditors is known by this name.")
+        return name
+
+
+@admin.register(Group)
+class Groups(Audited):
+    """Whom some hardware is for, and who audits. Who is in one is said on the person's page."""
+
+    form = GroupForm
+    fields = ["name"]
+    list_display = ["name", "people"]
+    search_fields = ["name"]
+
+    @admin.display(description="People")
+    def people(self, group: Group) -> int:
+        return group.user_set.count()
+
+    def why_kept(self, obj: Group) -> str:
+        if obj.name == AUDITORS:
+            return f"{obj}: who audits is in this group"
+        said = "nothing else says who may use it, so everybody could"
+        return only_one([*obj.coretypes.all(), *obj.workstation_kinds.all()], "groups", said)
 
 
 @admin.register(Project)

@@ -13,10 +13,11 @@ from typing import Any
 
 import yaml
 from django.conf import settings
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.db import transaction
 
 from jobs.models import Coretype, Installation, Look, Region, Software, SoftwareVersion, WorkstationKind
+from jobs.models.roles import AUDITORS
 
 ADMIN = "admin"
 PRICE, DISK_PRICE = Decimal("0.05"), Decimal("0.0001")
@@ -29,6 +30,7 @@ def sow() -> None:
     """Software and kinds of workstations from the catalogue file, and this machine as the coretype `local` in the region
     `here`; what it has of the software is looked at again, since somebody may have installed some."""
     Installation.code_of_this()
+    Group.objects.get_or_create(name=AUDITORS)
     catalogue = yaml.safe_load(CATALOGUE.read_text(encoding="utf-8"))
     for order, entry in enumerate(catalogue["software"]):
         _software(dict(entry), order)
