@@ -1,4 +1,4 @@
-"""The Live output tab: which streams there are, which one is shown, and its end for browsers without JavaScript."""
+"""The Live output tab: which streams and attempts there are, which one is shown, and its end for browsers without JavaScript."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ from .facts import Facts
 from .text import plural
 
 FILE = "file:"
+ATTEMPTS = 20
+"""The latest ones are listed; preemption is not counted and may happen often."""
 
 
 @dataclass(frozen=True)
 class StreamRow:
-    """One thing to read: stdout, a stream that the software names, or any file of the job."""
+    """One thing to read: stdout, a stream that the software names, any file of the job; or the same of another attempt."""
 
     name: str
     label: str
@@ -39,12 +41,11 @@ class Output:
     stream: str
     label: str
     attempt: int
-    attempts: list[tuple[int, str, bool]]
+    attempts: list[StreamRow]
     streams: list[StreamRow]
     files: list[StreamRow]
     tail: list[str]
     size: int
-    growing: bool
     empty: str
     seal: str
 
@@ -55,7 +56,6 @@ def shown(facts: Facts, stream: str = "", attempt: str = "") -> Output:
     number = asked if 1 <= asked <= facts.work.attempt else facts.work.attempt
     stream = names.path(stream.replace("\0", "")[:LONGEST_SHOWN]) or "stdout"
     directory = logs.attempt_dir(facts.work.public_id, number)
-    growing = facts.work.is_active and number == facts.work.attempt and logs.complete(directory, stream) is None
     streams, files = _streams(facts, directory, stream, number)
     return Output(
         names.shown(stream),
@@ -66,7 +66,6 @@ def shown(facts: Facts, stream: str = "", attempt: str = "") -> Output:
         files,
         _tail(directory, stream),
         logs.size(directory, stream),
-        growing,
         _empty(facts),
         _seal(directory, stream),
     )
@@ -99,11 +98,12 @@ def _row(facts: Facts, name: str, size: int | None, current: str, attempt: int) 
     return StreamRow(written, label_of(name), href, name == current, words.size(size) if size is not None else "", more, tone, icon)
 
 
-def _attempts(facts: Facts, number: int, stream: str) -> list[tuple[int, str, bool]]:
-    if facts.work.attempt == 1:
-        return []
-    base, written = reverse("job-output", args=[facts.work.public_id]), names.shown(stream)
-    return [(n, f"{base}?{urlencode({'stream': written, 'attempt': n})}", n == number) for n in range(1, facts.work.attempt + 1)]
+def _attempts(facts: Facts, number: int, stream: str) -> list[StreamRow]:
+    """The newest first; none where there is only one."""
+    last, base, written = facts.work.attempt, reverse("job-output", args=[facts.work.public_id]), names.shown(stream)
+    listed = range(last, max(0, last - ATTEMPTS), -1) if last > 1 else ()
+    hrefs = {one: f"{base}?{urlencode({'stream': written, 'attempt': one})}" for one in listed}
+    return [StreamRow(written, f"Attempt {one}", href, one == number, "", "", "", "history") for one, href in hrefs.items()]
 
 
 def _tail(directory: Path, stream: str) -> list[str]:
