@@ -13,6 +13,7 @@ from jobs import idleness, ledger
 from jobs.models import Coretype, HomeCopy, Workload, Workstation, WorkstationKind
 
 from .moments import when
+from .statuses import waits_for
 
 
 def short(work: Workload) -> dict[str, Any]:
@@ -28,7 +29,7 @@ def short(work: Workload) -> dict[str, Any]:
         "reason": work.reason or None,
         "detail": work.detail or None,
         "attempt": work.attempt,
-        "waitsFor": work.gate_text or None,
+        "waitsFor": waits_for(work),
         "dateInserted": when(work.made),
     }
 

@@ -119,8 +119,13 @@ def truth(work: Workload) -> dict[str, Any]:
         "detail": work.detail or None,
         "attempt": work.attempt,
         "verdict": work.job.verdict or None,
-        "waitsFor": work.gate_text or None,
+        "waitsFor": waits_for(work),
     }
+
+
+def waits_for(work: Workload) -> str | None:
+    """A sentence while it is queued: the last one stays in the row of what left the queue in another way than by its start."""
+    return work.gate_text or None if work.status == lifecycle.QUEUED else None
 
 
 # --- clusters ---------------------------------------------------------------------------------------------------------

@@ -105,6 +105,17 @@ def test_a_stop_before_anything_has_begun_ends_too(job, clock, owner):
     assert words(work) == [*plain("Pending", "Queued"), ("Stopping", "User Terminated"), ("Completed", "User Terminated")]
 
 
+def test_what_has_ended_waits_for_nothing(job, clock, owner):
+    work = job()
+    Workload.objects.update(gate_text="Needs 8 cores of Granite; 0 free")
+    work.refresh_from_db()
+    assert statuses.truth(work)["waitsFor"] == "Needs 8 cores of Granite; 0 free"
+    work.stop(owner, now=clock())
+    playing.turn_all(clock)
+    work.refresh_from_db()
+    assert (work.status, statuses.truth(work)["waitsFor"]) == (lifecycle.STOPPED, None)
+
+
 def test_errors_in_the_input(job, clock):
     work = job(command="echo 'unclosed")
     playing.walk(work, clock)
