@@ -1,4 +1,7 @@
-"""Warns before a walltime is over: 30 and 5 minutes ahead, once each, in the history of the job and on its page."""
+"""Warns before a walltime is over: 30 and 5 minutes ahead, once each, in the history of the job and on its page.
+
+In its second half only: that a walltime of ten minutes is over soon is no news while it begins.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,10 @@ def _warn(minutes: int, now: datetime) -> int:
     near = Q(walltime_until__gt=now, walltime_until__lte=now + timedelta(minutes=minutes))
     new = Q(warned=0) | Q(warned__gt=minutes)
     running = Cluster.objects.filter(workload__status__in=(lifecycle.RUNNING, lifecycle.ACTIVE), released__isnull=True, exited__isnull=True)
+    rows = running.filter(near, new, went__isnull=False).values_list("pk", "went", "walltime_until")
+    due = [pk for pk, went, until in rows.iterator() if until - now <= now - went]
     told = []
-    for cluster in running.filter(near, new).select_related("workload")[:AT_ONCE]:
+    for cluster in Cluster.objects.filter(pk__in=due[:AT_ONCE]).select_related("workload"):
         if Cluster.objects.filter(pk=cluster.pk, warned=cluster.warned).update(warned=minutes):
             told.append(cluster)
     Event.objects.bulk_create([_event(cluster, now) for cluster in told])

@@ -167,6 +167,13 @@ def test_warnings_come_once_30_and_5_minutes_before_the_end(clock, owner, granit
     assert [text.split(" left")[0] for text in texts] == ["28 min", "5 min"]
 
 
+def test_a_short_walltime_is_no_news_before_its_second_half(clock, owner, granite):
+    work, _ = running(clock, owner, coretype=granite, cores=8, walltime=600)
+    assert (ends.warn(clock.forward(200)), ends.warn(clock.forward(110))) == (0, 1)
+    assert ends.warn(clock.forward(100)) == 0
+    assert [text.split(" left")[0] for text in work.events.filter(reason="walltime-soon").values_list("detail", flat=True)] == ["5 min"]
+
+
 def test_a_longer_walltime_is_asked_of_the_backend_and_told_to_the_agents(clock, owner, granite, cloud):
     work, _ = running(clock, owner, coretype=granite, cores=8, walltime=3600)
     cluster = work.cluster
