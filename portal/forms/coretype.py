@@ -82,7 +82,7 @@ class CoretypeForm(Grouped, forms.ModelForm):
     def clean_memory(self) -> int:
         typed: Decimal = self.cleaned_data["memory"]
         if self.instance.pk and typed == self.initial["memory"]:
-            return Coretype.objects.values_list("memory", flat=True).get(pk=self.instance.pk)
+            return self.instance.memory  # to the byte, not as it was shown
         return int(typed * GIB)
 
     def clean(self) -> dict[str, Any]:

@@ -15,15 +15,17 @@ from django.conf import settings
 from django.db.models import Q, QuerySet, Sum
 from django.urls import reverse
 
-from jobs import ledger
+from jobs import ledger, lifecycle
 from jobs.models import Budget, BudgetPeriod, Charge, Hold, Unit, Workload
 from jobs.models.roles import sees_all
 from jobs.money import periods as periods_of
 from portal import words
 
+from .text import plural, who
 from .values import Question
 
 HOLDS = 100
+NAMED = 20
 PERIODS = 12
 ZERO = Decimal(0)
 
@@ -152,11 +154,21 @@ def close(budget: Budget) -> Question:
     if not budget.active:
         text = "Jobs that it applies to may start on it again."
         return Question(f"Open {budget.name} again?", "Open", action, back, text, "lock-open", fields=[("active", "1")])
+    queued = _queued(budget)
     text = (
-        "Nothing new starts on it, and jobs that wait for it end as failed, saying so. What runs keeps what it holds and "
-        "gets no more: it saves and stops when that is used up. The ledger stays."
+        f"Nothing new starts on it. It applies to {plural(queued.count(), 'job')} in line: whatever such a job waits for, it ends "
+        "as failed and says so. What runs keeps what it holds and gets no more: it saves and stops when that is used up. The ledger stays."
     )
-    return Question(f"Close {budget.name}?", "Close", action, back, text, "lock", fields=[("active", "0")])
+    loses = [(work.name, who(work.owner)) for work in queued.select_related("owner").order_by("submitted")[:NAMED]]
+    return Question(f"Close {budget.name}?", "Close", action, back, text, "lock", loses=loses, fields=[("active", "0")])
+
+
+def _queued(budget: Budget) -> QuerySet[Workload]:
+    """What waits in line and must be allowed by it."""
+    waiting = Workload.objects.filter(status=lifecycle.QUEUED)
+    if budget.member_id:
+        return waiting.filter(owner=budget.member_id)
+    return waiting.filter(project=budget.project_id) if budget.project_id else waiting
 
 
 def holds(budget: Budget, user: Any) -> list[HoldRow]:

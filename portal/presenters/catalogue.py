@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q
 from django.urls import reverse
 
 from jobs import lifecycle
-from jobs.models import Cluster, Coretype, Workload
+from jobs.models import Choice, Cluster, Coretype, Workload
 from portal import words
 
 from .text import plural, who
@@ -67,12 +67,22 @@ def withdraw(kind: Coretype) -> Question:
     if not kind.active:
         text = "Jobs can ask for it at once."
         return Question(f"Offer {kind} again?", "Offer", action, back, text, "circle-check", fields=[("active", "1")])
-    waiting = Workload.objects.filter(coretype=kind, status=lifecycle.QUEUED).select_related("owner").order_by("submitted")
-    now = goes_on(kind)
-    text = f"{plural(now.running, 'job')} running there may go on to the end."
-    text += f" {plural(now.queued, 'job')} in line for it can never start: each fails at Queued and says to choose another coretype."
-    loses = [(work.name, who(work.owner)) for work in waiting[:NAMED]]
+    fails, else_ = _in_line(kind)
+    text = f"{plural(goes_on(kind).running, 'job')} running there may go on to the end."
+    text += f" {plural(len(fails), 'job')} in line for it can never start: each fails at Queued and says to choose another coretype."
+    if else_:
+        text += f" {plural(else_, 'job')} in line may have other hardware as well and {'waits' if else_ == 1 else 'wait'} for that."
+    loses = [(work.name, who(work.owner)) for work in fails[:NAMED]]
     return Question(f"Withdraw {kind}?", "Withdraw", action, back, text, "ban", loses=loses, fields=[("active", "0")])
+
+
+def _in_line(kind: Coretype) -> tuple[list[Workload], int]:
+    """Who waits for it and nothing else that is offered, by age; and how many have another choice."""
+    asks = Q(coretype=kind) | Q(choices__coretype=kind)
+    waiting = Workload.objects.filter(asks, status=lifecycle.QUEUED).distinct().select_related("owner").order_by("submitted")
+    other = Choice.objects.filter(workload=OuterRef("pk"), coretype__active=True).exclude(coretype=kind)
+    rows = list(waiting.annotate(other=Exists(other)))
+    return [work for work in rows if not work.other], sum(work.other for work in rows)
 
 
 def kept_by(kind: Coretype) -> str:
@@ -82,12 +92,16 @@ def kept_by(kind: Coretype) -> str:
         return f"{kind} can't be deleted: {now.words}. Withdraw it: what runs ends in its own time, nothing new starts."
     if all or Cluster.objects.filter(coretype=kind).exists():
         return f"{kind} can't be deleted: {plural(all, 'job')} of the past ran there, and their history names it. Withdraw it instead."
+    if alone := [str(one) for one in kind.workstation_kinds.all() if one.coretypes.count() == 1]:
+        return f"{kind} can't be deleted: {', '.join(alone)} is offered there alone, and would be offered everywhere. Withdraw it instead."
     return ""
 
 
 def delete(kind: Coretype) -> Question:
     action, back = reverse("coretype-delete", args=[kind.code]), reverse("coretype", args=[kind.code])
-    return Question(f"Delete {kind}?", "Delete", action, back, "No job ever used it. Its price history goes with it.", "trash", "fail")
+    loses = [(str(limit), "this limit goes with it") for limit in kind.limits.select_related("member", "project", "coretype")]
+    text = "No job ever used it. Its price history goes with it."
+    return Question(f"Delete {kind}?", "Delete", action, back, text, "trash", "fail", loses=loses)
 
 
 def release(cluster: Cluster) -> Question:

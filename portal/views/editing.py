@@ -22,6 +22,8 @@ from .access import address
 Row = TypeVar("Row", bound=Model)
 
 LATER = "Somebody else changed it while you did. What you typed is still here; what holds now is on its page."
+GONE = "Somebody else deleted it while you did. What you typed is still here."
+TAKEN = "Somebody else has just made one with this code."
 LONGEST = 300
 WOKEN = 1000
 
@@ -34,11 +36,16 @@ def only_admins(request: HttpRequest, why: str) -> None:
 
 def first_to_save(form: forms.BaseForm, rows: QuerySet[Row], pk: int) -> Row | None:
     """The row, locked; None, with the error on the form, if it was changed since the form was opened. In a transaction."""
-    row = rows.select_for_update().get(pk=pk)
-    if row.version == form.cleaned_data["version"]:  # type: ignore[attr-defined]
+    row = locked(rows, pk)
+    if row is not None and row.version == form.cleaned_data["version"]:  # type: ignore[attr-defined]
         return row
-    form.add_error(None, LATER)  # type: ignore[attr-defined]
+    form.add_error(None, LATER if row is not None else GONE)  # type: ignore[attr-defined]
     return None
+
+
+def locked(rows: QuerySet[Row], pk: int) -> Row | None:
+    """The row, locked; None if somebody has deleted it. In a transaction."""
+    return rows.select_for_update().filter(pk=pk).first()
 
 
 def switched(request: HttpRequest, row: Model, active: bool, words: tuple[str, str], **detail: Any) -> bool:

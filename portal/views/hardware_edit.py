@@ -9,7 +9,8 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
+from django.db import IntegrityError, transaction
+from django.db.models import ProtectedError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
@@ -24,7 +25,7 @@ from portal.presenters import catalogue as shown
 
 from .access import address
 from .asking import ask
-from .editing import first_to_save, only_admins, switched, values, wake
+from .editing import TAKEN, first_to_save, locked, only_admins, switched, values, wake
 
 PRICES = 30
 ADMINS = "Only admins change the catalogue."
@@ -84,11 +85,10 @@ def delete(request: HttpRequest, code: str) -> HttpResponse:
         return redirect("coretype", code)
     if request.method != "POST":
         return ask(request, shown.delete(kind))
-    with transaction.atomic():
-        AuditEntry.note(request.user, "delete coretype", kind, address(request), code=code)
-        kind.delete()
-        announce("hardware")
-    messages.success(request, f"{kind} was deleted.")
+    if _deleted(request, kind):
+        messages.success(request, f"{kind} was deleted.")
+    else:
+        messages.info(request, f"{kind} was deleted already, or somebody has just begun to use it.")
     return redirect("coretypes")
 
 
@@ -98,11 +98,7 @@ def region(request: HttpRequest, code: str = "") -> HttpResponse:
     only_admins(request, ADMINS)
     found = get_object_or_404(Region, code=code) if code else Region()
     form = RegionForm(request.POST if request.method == "POST" else None, instance=found)
-    if request.method == "POST" and form.is_valid():
-        with transaction.atomic():
-            form.save()
-            action = "change region" if code else "add region"
-            AuditEntry.note(request.user, action, found, address(request), values=values(form))
+    if request.method == "POST" and form.is_valid() and _named(request, form, "change region" if code else "add region"):
         return redirect("coretypes")
     return render(request, "hardware/region.html", {"form": form, "region": found if code else None}, status=422 if form.errors else 200)
 
@@ -158,8 +154,43 @@ def release(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 # --- private ----------------------------------------------------------------------------------------------------------
+def _deleted(request: HttpRequest, kind: Coretype) -> bool:
+    """False if somebody was faster: with deleting it, or with using it."""
+    try:
+        with transaction.atomic():
+            found = locked(Coretype.objects.all(), kind.pk)
+            if found is None or shown.kept_by(found):
+                return False
+            gone = [str(limit) for limit in found.limits.all()]
+            AuditEntry.note(request.user, "delete coretype", found, address(request), code=found.code, limits=gone)
+            found.delete()
+            announce("hardware")
+    except ProtectedError:
+        return False
+    return True
+
+
+def _named(request: HttpRequest, form: RegionForm, action: str) -> bool:
+    """False, with the message on the form, if somebody was faster with the same code."""
+    try:
+        with transaction.atomic():
+            form.save()
+            AuditEntry.note(request.user, action, form.instance, address(request), values=values(form))
+    except IntegrityError:
+        form.add_error("code", TAKEN)
+    return not form.errors
+
+
 def _save(request: HttpRequest, form: CoretypeForm, before: dict[str, str]) -> bool:
     """False, with the message on the form, if somebody was faster."""
+    try:
+        return _saved(request, form, before)
+    except IntegrityError:  # the form had seen none of this code
+        form.add_error("code", TAKEN)
+        return False
+
+
+def _saved(request: HttpRequest, form: CoretypeForm, before: dict[str, str]) -> bool:
     kind: Coretype = form.instance
     with transaction.atomic():
         if kind.pk:

@@ -21,7 +21,7 @@ from portal.presenters.values import Question
 
 from .access import address
 from .asking import ask
-from .editing import first_to_save, only_admins, wake
+from .editing import first_to_save, locked, only_admins, wake
 
 ADMINS = "Only admins change limits."
 FIELDS = ("per", "member", "project", "coretype", "most_jobs", "most_cores")
@@ -61,10 +61,11 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
         action, back = reverse("limit-delete", args=[pk]), reverse("limits")
         return ask(request, Question("Delete this limit?", "Delete", action, back, f"{found}. {text}", "trash"))
     with transaction.atomic():
-        gone = {name: [text, ""] for name, text in _values(found).items() if text}
-        AuditEntry.note(request.user, "delete limit", found, address(request), values=gone)
-        found.delete()
-        wake()
+        if locked(Limit.objects.all(), pk):
+            gone = {name: [text, ""] for name, text in _values(found).items() if text}
+            AuditEntry.note(request.user, "delete limit", found, address(request), values=gone)
+            found.delete()
+            wake()
     messages.success(request, "The limit was deleted.")
     return redirect("limits")
 

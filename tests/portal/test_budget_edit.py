@@ -207,9 +207,12 @@ def test_an_adjustment_that_cannot_be_says_why(client, admin, money, data, words
     assert not Charge.objects.exists()
 
 
-def test_closing_is_asked_and_audited(client, admin, money):
+def test_closing_is_asked_and_audited(client, admin, owner, money):
     client.force_login(admin)
-    assert "Nothing new starts on it" in client.get(f"/budget/{money.pk}/close/").content.decode()
+    waits = factories.job(owner, project=money.project, name="beam-q", status="queued").workload
+    page = client.get(f"/budget/{money.pk}/close/").content.decode()
+    assert ("It applies to 1 job in line" in page, "beam-q" in page) == (True, True)
+    assert waits.is_active
     post(client, admin, f"/budget/{money.pk}/close/", {"active": "0"})
     money.refresh_from_db()
     assert (money.active, AuditEntry.objects.get().action) == (False, "close budget")

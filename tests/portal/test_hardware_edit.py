@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import Group
 
 from jobs import rounds
-from jobs.models import AuditEntry, Coretype, PriceChange, Request, Workload
+from jobs.models import AuditEntry, Coretype, Limit, PriceChange, Request, Workload, WorkstationKind
 
 pytestmark = pytest.mark.django_db
 
@@ -173,3 +173,58 @@ def test_hardware_for_a_group_and_a_software_is_refused_to_others(client, owner,
     assert basalt.refuses(owner, shell) == ""
     basalt.software.add(factories.software("lammps").software)
     assert "only Lammps" in basalt.refuses(owner, shell)
+
+
+def test_two_who_make_the_same_at_once_are_told(client, admin, basalt, monkeypatch):
+    monkeypatch.setattr("django.forms.ModelForm.validate_unique", lambda form: None)  # each had looked before the other saved
+    answer = post(client, admin, "/hardware/coretypes/new/", fields(basalt, name="Twice"))
+    assert (answer.status_code, "Somebody else has just made one" in answer.content.decode()) == (422, True)
+    answer = post(client, admin, "/hardware/regions/new/", {"name": "Twice", "code": basalt.region.code})
+    assert (answer.status_code, "Somebody else has just made one" in answer.content.decode()) == (422, True)
+    assert not AuditEntry.objects.exists()
+
+
+def test_what_two_delete_at_once_is_noted_once(client, admin, basalt, monkeypatch):
+    limit = Limit.objects.create(per="member", coretype=basalt, most_jobs=3)
+    client.force_login(admin)
+    assert str(limit) in client.get("/hardware/coretypes/basalt/delete/").content.decode()
+    stale = Coretype.objects.get(pk=basalt.pk)
+    monkeypatch.setattr("portal.views.hardware_edit.get_object_or_404", lambda *args, **kwargs: stale)
+    for _ in range(2):
+        assert post(client, admin, "/hardware/coretypes/basalt/delete/", {}).status_code == 302
+    assert AuditEntry.objects.get().detail["limits"] == [str(limit)]
+
+
+def test_a_form_of_what_was_deleted_meanwhile_keeps_what_was_typed(client, admin, basalt, monkeypatch):
+    stale = Coretype.objects.get(pk=basalt.pk)
+    monkeypatch.setattr("portal.views.hardware_edit.get_object_or_404", lambda *args, **kwargs: stale)
+    answer = post(client, admin, "/hardware/coretypes/basalt/edit/", _without(basalt, name="Typed"))
+    assert (answer.status_code, "Somebody else deleted it" in answer.content.decode(), 'value="Typed"' in answer.content.decode()) == (422, True, True)
+
+
+def _without(kind, **changed):
+    data = fields(kind, **changed)
+    kind.delete()
+    return data
+
+
+def test_the_only_hardware_of_a_kind_of_workstations_is_kept(client, admin, basalt):
+    desktop = WorkstationKind.objects.create(code="desk", name="Desk")
+    desktop.coretypes.set([basalt])
+    answer = post(client, admin, "/hardware/coretypes/basalt/delete/", {})
+    assert "Desk is offered there alone" in client.get(answer.url).content.decode()
+    assert Coretype.objects.exists()
+
+
+def test_withdrawing_tells_who_has_other_hardware_as_well(client, admin, owner, basalt, clock, cloud):
+    slate = factories.coretype(code="slate", name="Slate")
+    for first, other in ((basalt, slate), (slate, basalt), (basalt, None)):
+        work = factories.job(owner, coretype=first, name=f"on {first} and {other}").workload
+        if other:
+            work.accept([(first, 1, 1), (other, 1, 1)])
+        work.submit(owner, clock())
+    client.force_login(admin)
+    page = client.get("/hardware/coretypes/basalt/offer/").content.decode()
+    assert "1 job in line for it can never start" in page
+    assert "2 jobs in line may have other hardware as well" in page
+    assert ("on Basalt and None" in page, "on Basalt and Slate" in page) == (True, False)
