@@ -200,6 +200,11 @@ WEBHOOK_NETWORKS = env_list("WEBHOOK_NETWORKS")  # networks that are not public 
 # --- money ------------------------------------------------------------------------------------------------------------
 CURRENCY = env("CURRENCY", "€")
 EMAIL_HOST = env("EMAIL_HOST", "")  # mails about budgets; empty: none are sent, the pages say it all the same
+EMAIL_PORT = int(env("EMAIL_PORT", "25"))
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = env("EMAIL_USER"), env("EMAIL_PASSWORD")
+EMAIL_USE_TLS, EMAIL_USE_SSL = env("EMAIL_SECURITY") == "starttls", env("EMAIL_SECURITY") == "tls"
+EMAIL_TIMEOUT = 20  # seconds; a mail server that hangs must not hold a worker
+DEFAULT_FROM_EMAIL = env("EMAIL_FROM", "headrace@localhost")
 
 # --- people -----------------------------------------------------------------------------------------------------------
 LOGIN_URL = "signin"

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.mail import send_mail
 from django.db.models import Q, QuerySet
 
-from ..models import Budget, BudgetNotice
+from ..models import Budget, BudgetNotice, Unit
 from .granting import END
 from .paying import moment_of
 
@@ -47,15 +48,27 @@ def _mail(notice: BudgetNotice, now: datetime) -> bool:
     if not BudgetNotice.objects.filter(pk=notice.pk, mailed__isnull=True).update(mailed=now):
         return False
     budget = notice.budget
-    sums = f"{budget.spent:,.2f} spent, {budget.held:,.2f} held of {budget.amount:,.2f}"
-    subject, text = f"{budget.name}: {notice.percent} % used", f"Budget {budget.name} has passed {notice.percent} %: {sums}."
-    if notice.percent == END:
-        when = moment_of(budget, budget.ends)
-        subject, text = f"{budget.name}: ends {when}", f"Budget {budget.name} ends {when}: {sums}. What is left then is of no use any more."
+    subject, text = _letter(notice)
     try:
-        send_mail(subject, text, None, list(told(budget).values_list("email", flat=True)))
+        send_mail(" ".join(subject.split()), text, None, list(told(budget).values_list("email", flat=True)))
     except OSError as error:
         log.warning("no mail about budget %s: %s", budget.pk, error)
         BudgetNotice.objects.filter(pk=notice.pk).update(mailed=None)
         return False
     return True
+
+
+def _letter(notice: BudgetNotice) -> tuple[str, str]:
+    """Subject and text."""
+    budget = notice.budget
+    spent, held, limit = (_amount(budget, value) for value in (budget.spent, budget.held, budget.amount))
+    sums, address = f"{spent} spent, {held} held of {limit}", f"{settings.PORTAL_URL.rstrip('/')}/budget/{budget.pk}/"
+    subject, text = f"{budget.name}: {notice.percent} % used", f"Budget {budget.name} has passed {notice.percent} %: {sums}."
+    if notice.percent == END:
+        when = moment_of(budget, budget.ends)
+        subject, text = f"{budget.name}: ends {when}", f"Budget {budget.name} ends {when}: {sums}. What is left then is of no use any more."
+    return subject, f"{text}\n\n{address}\n"
+
+
+def _amount(budget: Budget, value: Decimal) -> str:
+    return f"{settings.CURRENCY}{value:,.2f}" if budget.unit == Unit.MONEY else f"{value:,.2f} core-hours"

@@ -19,6 +19,7 @@ from jobs.models.budget import known_zone, usual_thresholds
 from jobs.money import periods
 from portal.numbers import whole
 
+from . import names
 from .account import styled
 from .groups import Group, Grouped
 
@@ -77,10 +78,10 @@ class LeadForm(Grouped, forms.ModelForm):
         styled(self)
 
     def clean_name(self) -> str:
-        name = self.cleaned_data["name"]
-        if "\0" in name or not name.strip():
+        name = names.clean_title(self.cleaned_data["name"])
+        if not name:
             raise ValidationError("A name of at least one letter.")
-        return name.strip()
+        return name
 
 
 class BudgetForm(LeadForm):

@@ -88,7 +88,7 @@ def test_what_is_no_amount_is_said_beside_the_field(client, admin, money, amount
     assert money.amount == 100
 
 
-@pytest.mark.parametrize(("field", "value"), [("zone", "Mars/Olympus"), ("thresholds", "ten"), ("thresholds", "0"), ("name", " "), ("recurrence", "hourly")])
+@pytest.mark.parametrize(("field", "value"), [("zone", "Mars/Olympus"), ("thresholds", "ten"), ("thresholds", "0"), ("name", " "), ("name", "a\nBcc: b@c.d"), ("recurrence", "hourly")])
 def test_other_nonsense_is_said_beside_its_field(client, admin, money, field, value):
     answer = post(client, admin, f"/budget/{money.pk}/edit/", fields(money, **{field: value}))
     assert answer.status_code == 422

@@ -177,11 +177,14 @@ def test_thresholds_are_mailed_once_to_the_leads(settings, mailoutbox, wing, own
     owner.email = "owner@example.org"
     owner.save()
     wing.memberships.filter(user=owner).update(role="lead")
-    budget = factories.budget(wing, 100, thresholds=[50])
+    settings.PORTAL_URL = "https://portal.example.org"
+    budget = factories.budget(wing, 100, thresholds=[50], name="Wing\nBcc: all@example.org")
     Budget.objects.filter(pk=budget.pk).update(spent=Decimal(55))
     ledger.notice(NOW)
     assert (notices.send(NOW), notices.send(NOW)) == (1, 0)
-    assert [(mail.to, mail.subject) for mail in mailoutbox] == [(["owner@example.org"], "Budget: 50 % used")]
+    mail = mailoutbox[0]
+    assert (mail.to, mail.subject, len(mailoutbox)) == (["owner@example.org"], "Wing Bcc: all@example.org: 50 % used", 1)
+    assert ("€55.00 spent" in mail.body, f"https://portal.example.org/budget/{budget.pk}/" in mail.body) == (True, True)
     assert BudgetNotice.objects.get().mailed == NOW
 
 
