@@ -1,6 +1,7 @@
 """The tables of the domain, a file a noun."""
 
 from .account import ACCOUNT, Account
+from .asker import Asker, Asks
 from .audit import AuditEntry
 from .budget import Budget, BudgetNotice, BudgetPeriod, Charge, Hold, Recurrence, Strictness, Unit
 from .catalogue import Coretype, PriceChange, Region, Software, SoftwareVersion
@@ -29,6 +30,8 @@ from .workstation_kind import WorkstationKind
 __all__ = [
     "ACCOUNT",
     "Account",
+    "Asker",
+    "Asks",
     "ApiToken",
     "Scope",
     "AuditEntry",

@@ -107,9 +107,7 @@ class Workload(models.Model):
 
     objects = WorkloadQuerySet.as_manager()
     acceptable: Sequence[Choice] = ()
-    """Its choices of hardware, if it names several; the queue attaches them."""
-    tried: int | None = None
-    """Coretype of its last attempt, attached where the queue asks."""
+    """Its choices of hardware, if it names several, where somebody attaches them."""
 
     class Meta:  # a row is written a dozen times in its life, each time into every index: none that another one includes
         indexes = [
@@ -143,6 +141,11 @@ class Workload(models.Model):
     @property
     def total_cores(self) -> int:
         return self.nodes * self.cores
+
+    @property
+    def asked(self) -> datetime:
+        """Its place in line counts from then."""
+        return self.submitted or self.made
 
     @property
     def price(self) -> Decimal:

@@ -19,7 +19,7 @@ from django.contrib.auth import get_user_model
 from django.db.models import F, Q
 from django.utils import timezone
 
-from ..models import Budget, Hold, Installation, Unpaid, Workload, insert
+from ..models import Asks, Budget, Hold, Installation, Unpaid, insert
 from ..models.fields import rounded
 from ..models.roles import is_admin
 from .books import HOUR, ZERO, as_money, rate
@@ -62,7 +62,7 @@ class Short:
     never: bool = False
 
 
-def short_of(budget: Budget, workload: Workload, now: datetime | None = None) -> bool:
+def short_of(budget: Budget, workload: Asks, now: datetime | None = None) -> bool:
     """Whether this budget, as it was loaded, cannot pay the first hour."""
     needed = rounded(rate(budget, workload.price, workload.total_cores))
     return _short(budget, needed, budget.left, now or timezone.now()) is not None
@@ -95,7 +95,7 @@ def nobody_pays(project: Any) -> str:
 class Purse:
     """The budgets of many workloads, locked for one transaction: what is free in each while starts are decided."""
 
-    def __init__(self, workloads: Sequence[Workload], now: datetime | None = None) -> None:
+    def __init__(self, workloads: Sequence[Asks], now: datetime | None = None) -> None:
         self.now = now or timezone.now()
         self.budgets = list(Budget.objects.filter(_targets(workloads)).select_for_update().order_by("pk"))
         self.left = {budget.pk: budget.left for budget in self.budgets}
@@ -107,20 +107,20 @@ class Purse:
         self._unpaid: set[int] | None = None
         self._projects: dict[int | None, Any] = {None: None}
 
-    def of(self, workload: Workload) -> list[Budget]:
+    def of(self, workload: Asks) -> list[Budget]:
         key = workload.owner_id, workload.project_id
         if key not in self._known:
             self._known[key] = in_force([budget for budget in self.budgets if _applies(budget, workload)], self.now)
         return self._known[key]
 
-    def short(self, workload: Workload) -> Short | None:
+    def short(self, workload: Asks) -> Short | None:
         """The first budget that cannot pay the first hour of it, or None. The same for all alike, until money is held."""
         key = workload.owner_id, workload.project_id, workload.coretype_id, workload.economy, workload.total_cores
         if key not in self._told:
             self._told[key] = self._short(workload)
         return self._told[key]
 
-    def _short(self, workload: Workload) -> Short | None:
+    def _short(self, workload: Asks) -> Short | None:
         budgets = self.of(workload)
         for budget in budgets:
             if short := _short(budget, self._needed(budget, workload), self.left[budget.pk], self.now):
@@ -129,7 +129,7 @@ class Purse:
             return Short(None, ZERO, nobody_pays(self._project(workload)))
         return None
 
-    def hold(self, workload: Workload, now: datetime) -> None:
+    def hold(self, workload: Asks, now: datetime) -> None:
         """Reserve the first hour; `write` puts it down."""
         self._told.clear()
         for budget in self.of(workload):
@@ -145,14 +145,14 @@ class Purse:
             Budget.objects.filter(pk=pk).update(held=F("held") + as_money(amount))
         insert(self.holds)
 
-    def _needed(self, budget: Budget, workload: Workload) -> Decimal:
+    def _needed(self, budget: Budget, workload: Asks) -> Decimal:
         """For the first hour."""
         key = budget.unit, workload.coretype_id, workload.economy, workload.total_cores
         if key not in self._needs:
             self._needs[key] = rounded(rate(budget, workload.price, workload.total_cores))
         return self._needs[key]
 
-    def _project(self, workload: Workload) -> Any:
+    def _project(self, workload: Asks) -> Any:
         """One object a project, not one a row."""
         if workload.project_id not in self._projects:
             self._projects[workload.project_id] = workload.project
@@ -172,13 +172,13 @@ def _short(budget: Budget, needed: Decimal, left: Decimal, now: datetime) -> Sho
     return Short(budget, needed) if left < needed else None
 
 
-def _targets(workloads: Sequence[Workload]) -> Q:
+def _targets(workloads: Sequence[Asks]) -> Q:
     owners = {work.owner_id for work in workloads}
     projects = {work.project_id for work in workloads if work.project_id}
     return Q(member__isnull=True, project__isnull=True) | Q(member__in=owners) | Q(project__in=projects)
 
 
-def _applies(budget: Budget, workload: Workload) -> bool:
+def _applies(budget: Budget, workload: Asks) -> bool:
     if budget.member_id:
         return budget.member_id == workload.owner_id
     return budget.project_id is None or budget.project_id == workload.project_id

@@ -16,13 +16,13 @@ from datetime import datetime, timedelta
 
 from .. import ledger
 from ..capacity import Pool
-from ..models import Choice, Coretype, Workload
+from ..models import Asker, Choice, Coretype
 from ..models.rows import no_garbage
 from .gates import ends_before, why_not
 from .limits import Limits
 from .line import Line, Waiting
 
-Barred = Callable[[Workload], str]
+Barred = Callable[[Asker], str]
 """Why this owner may not use this coretype at all, as a sentence; empty if they may."""
 
 
@@ -36,7 +36,7 @@ class Refusal:
 
 @dataclass
 class Decision:
-    start: list[Workload] = field(default_factory=list)
+    start: list[Asker] = field(default_factory=list)
     """Each with the hardware that it takes."""
     waits: dict[int, Waiting] = field(default_factory=dict)
     refused: dict[int, list[Refusal]] = field(default_factory=dict)
@@ -57,12 +57,12 @@ class _Round:
     now: datetime
     _lines: dict[int, Line] = field(default_factory=dict)
 
-    def line_of(self, work: Workload) -> Line:
+    def line_of(self, work: Asker) -> Line:
         if (line := self._lines.get(work.coretype_id)) is None:
             line = self._lines[work.coretype_id] = self.lines[self.pool_of(work.coretype)]
         return line
 
-    def why_not(self, work: Workload) -> Waiting | None:
+    def why_not(self, work: Asker) -> Waiting | None:
         if self.barred is not None and (why := self.barred(work)):
             return Waiting("coretype", why, never=True)
         return why_not(work, self.line_of(work), self.purse, self.limits, self.now)
@@ -70,7 +70,7 @@ class _Round:
 
 @no_garbage()
 def decide(
-    queue: Sequence[Workload],
+    queue: Sequence[Asker],
     pool_of: Callable[[Coretype], Pool],
     lines: Mapping[Pool, Line],
     purse: ledger.Purse,
@@ -97,14 +97,7 @@ def decide(
     return decision
 
 
-def take(work: Workload, choice: Choice) -> None:
-    """Let it ask for this hardware; in memory only."""
-    if work.coretype_id != choice.coretype_id:
-        work.coretype = choice.coretype
-    work.nodes, work.cores, work.choice = choice.nodes, choice.cores, choice.place
-
-
-def keep_free(work: Workload, line: Line, now: datetime) -> str:
+def keep_free(work: Asker, line: Line, now: datetime) -> str:
     """Make it the head of its line, if it lacks cores and there is none: when enough will be free, and how many it leaves over."""
     room = line.room
     if line.head is not None or room.free is None or room.queues_itself or work.total_cores <= room.free:
@@ -119,14 +112,14 @@ def keep_free(work: Workload, line: Line, now: datetime) -> str:
 
 
 # --- private ----------------------------------------------------------------------------------------------------------
-def _refusals(work: Workload, look: _Round) -> list[Waiting]:
+def _refusals(work: Asker, look: _Round) -> list[Waiting]:
     """Why its choices do not start, up to the one that does, which it then has."""
     if not work.acceptable:
         why = look.why_not(work)
         return [] if why is None else [why]
     refused: list[Waiting] = []
     for choice in work.acceptable:
-        take(work, choice)
+        work.take(choice)
         why = look.why_not(work)
         if why is None:
             break
@@ -134,7 +127,7 @@ def _refusals(work: Workload, look: _Round) -> list[Waiting]:
     return refused
 
 
-def _start(work: Workload, look: _Round) -> None:
+def _start(work: Asker, look: _Round) -> None:
     line = look.line_of(work)
     if line.head is not None and not ends_before(work, line, look.now):
         line.spare -= work.total_cores
@@ -144,23 +137,28 @@ def _start(work: Workload, look: _Round) -> None:
     line.begun.append((look.now + timedelta(seconds=work.walltime), work.total_cores))
 
 
-def _wait(work: Workload, refused: Sequence[Waiting], look: _Round) -> Waiting:
+def _wait(work: Asker, refused: Sequence[Waiting], look: _Round) -> Waiting:
     """It keeps its place for the first choice that waiting may help; its row goes on to name the first of all."""
+    if not work.acceptable:
+        return _stand(work, refused[0], look)
     at = next((at for at, why in enumerate(refused) if not why.never), 0)
-    why = refused[at]
-    if work.acceptable:
-        take(work, work.acceptable[at])
-    if why.in_line:
-        line = look.line_of(work)
-        if more := keep_free(work, line, look.now):
-            why = replace(why, more=more)
-        line.ahead += 1
-    if work.acceptable:
-        take(work, work.acceptable[0])
+    work.take(work.acceptable[at])
+    why = _stand(work, refused[at], look)
+    work.take(work.acceptable[0])
     return why
 
 
-def _make_room(work: Workload, line: Line) -> str:
+def _stand(work: Asker, why: Waiting, look: _Round) -> Waiting:
+    """In the line of its pool, if it is that what it waits for."""
+    if not why.in_line:
+        return why
+    line = look.line_of(work)
+    line.ahead += 1
+    more = keep_free(work, line, look.now)
+    return replace(why, more=more) if more else why
+
+
+def _make_room(work: Asker, line: Line) -> str:
     """Interrupt economy work for a head on demand: the youngest, as few as it takes, and none if all would not do."""
     living = line.living()
     short = work.total_cores - (line.room.free or 0) - living.coming

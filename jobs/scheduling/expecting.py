@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import capacity, lifecycle
 from ..capacity import Pool
-from ..models import Cluster, Coretype, Workload
+from ..models import Asker, Asks, Cluster, Coretype, Workload
 from . import forecast
 from .fair import side_of
 from .habits import Habits, Likeness, likeness_of
@@ -53,16 +53,15 @@ class _Known:
     def pool_of(self, kind: Coretype) -> Pool:
         return capacity.pool_of(kind, self.capacities)
 
-    def waits(self, work: Workload, cores: int) -> forecast.Waits:
-        asked = (work.submitted or work.made).timestamp()
+    def waits(self, work: Asks, cores: int) -> forecast.Waits:
         like = self.likeness(work, cores)
-        return forecast.Waits(cores, work.walltime, like, asked, side_of(work), (-work.priority, work.economy))
+        return forecast.Waits(cores, work.walltime, like, work.asked.timestamp(), side_of(work), (-work.priority, work.economy))
 
-    def likeness(self, work: Workload, cores: int) -> Likeness:
+    def likeness(self, work: Asks, cores: int) -> Likeness:
         return likeness_of(work.owner_id, self.software.get(work.pk), work.walltime, cores, work.coretype_id)
 
 
-def _span(workload: Workload, kind: Coretype, cores: int, line: Sequence[Workload], known: _Known) -> tuple[float, float] | None:
+def _span(workload: Workload, kind: Coretype, cores: int, line: Sequence[Asker], known: _Known) -> tuple[float, float] | None:
     """Unix seconds of the earliest and the latest start on this hardware."""
     pool, now = known.pool_of(kind), known.now
     room = lines_of([kind], known.capacities)[pool].room

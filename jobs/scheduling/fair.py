@@ -8,32 +8,36 @@ interrupted would take back the cores that it made room with. Work without a pro
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import TypeVar
 
-from ..models import Workload
+from ..models import Asks
 
 AGE_A_CORE = timedelta(seconds=60)
 MOST = timedelta(hours=24)
+ENOUGH = MOST // AGE_A_CORE
+"""Cores that make it look so much younger."""
+A = TypeVar("A", bound=Asks)
 
 
-def in_turn(queue: Sequence[Workload], using: Mapping[Hashable, int]) -> list[Workload]:
+def in_turn(queue: Sequence[A], using: Mapping[Hashable, int]) -> list[A]:
     """`queue`, given by priority and age, in the order in which it is served. `using`: cores of what runs, by `side_of`."""
     sides = [side_of(work) for work in queue]
     if len(set(sides)) < 2:
         return list(queue)
-    has: dict[tuple[int, Hashable], int] = defaultdict(int)
-    keyed: list[tuple[tuple[int, bool, datetime, int], Workload]] = []
+    has: dict[tuple[int, Hashable], int] = {}
+    keyed: list[tuple[int, bool, datetime, int, A]] = []
     for work, side in zip(queue, sides, strict=True):
         key = work.priority, side
-        cores = using.get(side, 0) + has[key]
-        has[key] += work.total_cores
-        younger = min(MOST, AGE_A_CORE * cores)
-        keyed.append(((-work.priority, work.economy, (work.submitted or work.made) + younger, work.pk), work))
-    return [work for _, work in sorted(keyed, key=lambda one: one[0])]
+        cores = has[key] if key in has else using.get(side, 0)
+        has[key] = cores + work.total_cores
+        younger = AGE_A_CORE * cores if cores < ENOUGH else MOST
+        keyed.append((-work.priority, work.economy, work.asked + younger, work.pk, work))
+    keyed.sort()  # no two have one id
+    return [work for *_, work in keyed]
 
 
-def side_of(work: Workload) -> Hashable:
+def side_of(work: Asks) -> Hashable:
     """Whose share it counts against."""
     return ("project", work.project_id) if work.project_id else ("owner", work.owner_id)

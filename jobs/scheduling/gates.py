@@ -11,12 +11,12 @@ from functools import lru_cache
 from django.conf import settings
 
 from .. import ledger
-from ..models import Workload
+from ..models import Asker
 from .limits import Limits
 from .line import TELL, Line, Waiting, cores_of
 
 
-def why_not(work: Workload, line: Line, purse: ledger.Purse, limits: Limits, now: datetime) -> Waiting | None:
+def why_not(work: Asker, line: Line, purse: ledger.Purse, limits: Limits, now: datetime) -> Waiting | None:
     """The first gate that holds it back."""
     return (
         _coretype(work, line)
@@ -33,7 +33,7 @@ def amount_of(budget: ledger.Budget, amount: object) -> str:
 
 
 # --- in order ---------------------------------------------------------------------------------------------------------
-def _coretype(work: Workload, line: Line) -> Waiting | None:
+def _coretype(work: Asker, line: Line) -> Waiting | None:
     kind = work.coretype
     if not kind.active:
         return Waiting("coretype", f"{kind.name} is not offered any more; choose another coretype", never=True)
@@ -47,7 +47,7 @@ def _coretype(work: Workload, line: Line) -> Waiting | None:
     return None
 
 
-def _later(work: Workload, now: datetime) -> Waiting | None:
+def _later(work: Asker, now: datetime) -> Waiting | None:
     """The backend had nothing when it was asked. Other choices of hardware need not wait for that."""
     if work.not_before is None or work.not_before <= now or (work.acceptable and work.tried not in (None, work.coretype_id)):
         return None
@@ -55,7 +55,7 @@ def _later(work: Workload, now: datetime) -> Waiting | None:
     return Waiting("capacity", sentence, work.detail, in_line=True)
 
 
-def _budget(work: Workload, purse: ledger.Purse) -> Waiting | None:
+def _budget(work: Asker, purse: ledger.Purse) -> Waiting | None:
     short = purse.short(work)
     if short is None:
         return None
@@ -68,7 +68,7 @@ def _budget(work: Workload, purse: ledger.Purse) -> Waiting | None:
     return Waiting("budget", sentence, more)
 
 
-def _capacity(work: Workload, line: Line, limits: Limits) -> Waiting | None:
+def _capacity(work: Asker, line: Line, limits: Limits) -> Waiting | None:
     room = line.room
     if room.queues_itself:
         return None
@@ -80,14 +80,14 @@ def _capacity(work: Workload, line: Line, limits: Limits) -> Waiting | None:
     return None
 
 
-def _place(work: Workload, line: Line, now: datetime) -> Waiting | None:
+def _place(work: Asker, line: Line, now: datetime) -> Waiting | None:
     if line.head is None or line.room.queues_itself or fits_behind(work, line, now):
         return None
     return Waiting("place", f"{line.ahead} ahead; cores are kept free for {line.head.name}", needs(work, line), in_line=True)
 
 
 # --- words and sums ---------------------------------------------------------------------------------------------------
-def needs(work: Workload, line: Line) -> str:
+def needs(work: Asker, line: Line) -> str:
     return _needs(work.total_cores, work.coretype.name, line.room.free, min(line.ahead, TELL + 1))
 
 
@@ -102,10 +102,10 @@ def _lacks(sentence: str, in_line: bool) -> Waiting:
     return Waiting("capacity", sentence, in_line=in_line)
 
 
-def fits_behind(work: Workload, line: Line, now: datetime) -> bool:
+def fits_behind(work: Asker, line: Line, now: datetime) -> bool:
     """Whether it may slip in behind the head: it ends before the head starts, or needs only what the head leaves over."""
     return ends_before(work, line, now) or work.total_cores <= line.spare
 
 
-def ends_before(work: Workload, line: Line, now: datetime) -> bool:
+def ends_before(work: Asker, line: Line, now: datetime) -> bool:
     return line.shadow is not None and now + timedelta(seconds=work.walltime) <= line.shadow

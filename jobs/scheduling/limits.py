@@ -14,7 +14,7 @@ from typing import Any
 from django.db.models import Count, F, Sum
 
 from .. import lifecycle
-from ..models import Limit, Workload
+from ..models import Asks, Limit, Workload
 from .line import Waiting, cores_of
 
 MEMBER, PROJECT = Limit.Per.MEMBER, Limit.Per.PROJECT
@@ -38,28 +38,28 @@ class Limits:
         for owner, project, kind, jobs, cores in taken if self._rows else ():
             self._count(owner, project, kind, jobs, cores)
 
-    def short(self, work: Workload) -> Waiting | None:
+    def short(self, work: Asks) -> Waiting | None:
         """The first limit that one more would exceed."""
         for row, use in self._of(work) if self._rows else ():
             if waiting := _over(row, use, work):
                 return waiting
         return None
 
-    def take(self, work: Workload) -> None:
+    def take(self, work: Asks) -> None:
         if self._rows:
             self._count(work.owner_id, work.project_id, work.coretype_id, 1, work.total_cores)
 
-    def says(self, work: Workload) -> str:
+    def says(self, work: Asks) -> str:
         """What applies, with how much of it is taken, for a job that passes."""
         told = [_has(row, use, work) for row, use in self._of(work)]
         return "; ".join(told) or "No limit applies"
 
-    def left(self, work: Workload) -> int | None:
+    def left(self, work: Asks) -> int | None:
         """Cores that it could still have by them; None: as many as there are."""
         rooms = [row.most_cores - use.cores for row, use in self._of(work) if row.most_cores is not None]
         return max(0, min(rooms)) if rooms else None
 
-    def why_never(self, work: Workload) -> str:
+    def why_never(self, work: Asks) -> str:
         """Why it is larger than a limit allows even alone; empty if it is not."""
         for row, _ in self._of(work):
             if row.most_cores is not None and work.total_cores > row.most_cores:
@@ -67,7 +67,7 @@ class Limits:
                 return f"At most {cores_of(row.most_cores)} at once for {whose}{_where(row)}; {work.total_cores} are asked for."
         return ""
 
-    def _of(self, work: Workload) -> list[tuple[Limit, _Use]]:
+    def _of(self, work: Asks) -> list[tuple[Limit, _Use]]:
         key = work.owner_id, work.project_id, work.coretype_id
         if (found := self._known.get(key)) is None:
             found = self._known[key] = list(self._find(*key))
@@ -98,7 +98,7 @@ def load() -> Limits:
 
 
 # --- private ----------------------------------------------------------------------------------------------------------
-def _over(row: Limit, use: _Use, work: Workload) -> Waiting | None:
+def _over(row: Limit, use: _Use, work: Asks) -> Waiting | None:
     if row.most_jobs is not None and use.jobs + 1 > row.most_jobs:
         return Waiting("limits", f"{_who(row, work)} runs {_jobs(row, use)} allowed at once{_where(row)}", _evidence(row))
     if row.most_cores is not None and use.cores + work.total_cores > row.most_cores:
@@ -107,7 +107,7 @@ def _over(row: Limit, use: _Use, work: Workload) -> Waiting | None:
     return None
 
 
-def _has(row: Limit, use: _Use, work: Workload) -> str:
+def _has(row: Limit, use: _Use, work: Asks) -> str:
     parts = [_jobs(row, use) if row.most_jobs is not None else "", _cores(row, use) if row.most_cores is not None else ""]
     return f"{_who(row, work)} runs {' and '.join(filter(None, parts))} allowed at once{_where(row)}"
 
@@ -120,7 +120,7 @@ def _cores(row: Limit, use: _Use) -> str:
     return f"{use.cores} of the {_counted(row.most_cores, 'core')}"
 
 
-def _who(row: Limit, work: Workload) -> str:
+def _who(row: Limit, work: Asks) -> str:
     return "Its owner" if row.per == MEMBER else f"Project {work.project}"
 
 

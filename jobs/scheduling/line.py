@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from ..capacity import Room
-from ..models import Workload
+from ..models import Asker
 
 TELL = 200
 """Places in line that are kept exact on the page; behind them it is "more than"."""
@@ -46,7 +46,7 @@ class Line:
     living: Callable[[], Living]
     interrupt: list[int] = field(default_factory=list)
     begun: list[tuple[datetime, int]] = field(default_factory=list)
-    head: Workload | None = None
+    head: Asker | None = None
     shadow: datetime | None = None
     spare: int = 0
     ahead: int = 0

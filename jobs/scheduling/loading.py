@@ -12,9 +12,9 @@ from django.db.models import F, Sum
 from .. import capacity, lifecycle
 from ..capacity import Pool
 from ..lifecycle import Wish
-from ..models import Choice, Cluster, Coretype, Workload
+from ..models import Asker, Choice, Cluster, Coretype, Project, Workload
+from ..models.asker import COLUMNS
 from ..models.rows import columns, made, no_garbage
-from .deciding import take
 from .fair import in_turn
 from .line import Line, Living
 
@@ -22,34 +22,32 @@ INTERRUPTED = (lifecycle.STARTING, lifecycle.RUNNING)
 """Where economy work may be interrupted; one that is being validated is past in a moment."""
 
 
-SELDOM = (
-    *("flagged", "latest_start", "outcome", "reason", "failed_stage", "detail", "again", "submit_key", "archived", "leased_until", "ended"),
-    *("wished_at", "wished_by", "due", "since", "restarts", "tries", "made"),
-)
-"""Columns that the queue seldom looks at: fetched for the one that needs them, not for ten thousand that do not."""
-OFTEN, OF_A_CHOICE = columns(Workload, *SELDOM), columns(Choice)
+OF_A_CHOICE = columns(Choice)
 
 
 @no_garbage()
-def waiting_line(limit: int = 10_000) -> list[Workload]:
+def waiting_line(limit: int = 10_000) -> list[Asker]:
     """The queue, in order. Who has choices of hardware asks for the first of them."""
     waiting = Workload.objects.filter(status=lifecycle.QUEUED).order_by("-priority", "economy", "submitted", "pk")
+    queue = [Asker(*values) for values in waiting.values_list(*COLUMNS)[:limit]]
+    if not queue:
+        return queue
     kinds = Coretype.objects.in_bulk()  # one object a coretype, not one a row
-    rows = made(waiting[:limit], OFTEN, coretype=kinds)
-    if not rows:
-        return rows
-    _attach_choices(rows, kinds)
-    return in_turn(rows, using())
+    projects = Project.objects.in_bulk({work.project_id for work in queue})
+    for work in queue:
+        work.coretype, work.project = kinds[work.coretype_id], projects.get(work.project_id)  # type: ignore[arg-type]
+        work.total_cores = work.nodes * work.cores
+    _attach_choices(queue, kinds)
+    return in_turn(queue, using())
 
 
-def kinds_of(queue: Iterable[Workload]) -> list[Coretype]:
+def kinds_of(queue: Sequence[Asker]) -> list[Coretype]:
     """Every coretype that the queue, or a choice in it, asks for."""
-    asking: dict[int, Workload | Choice] = {work.coretype_id: work for work in queue}
-    asking.update((choice.coretype_id, choice) for work in queue for choice in work.acceptable)
-    return [one.coretype for one in asking.values()]
+    asked = {work.coretype_id: work.coretype for work in queue}
+    return list({**asked, **{choice.coretype_id: choice.coretype for work in queue for choice in work.acceptable}}.values())
 
 
-def note_tried(queue: Iterable[Workload], now: datetime) -> None:
+def note_tried(queue: Iterable[Asker], now: datetime) -> None:
     """For those with choices that the backend had nothing for: which coretype that was."""
     later = {work.pk: work for work in queue if work.acceptable and work.not_before and work.not_before > now}
     for cluster in Cluster.objects.filter(workload__in=later).only("workload", "attempt", "coretype") if later else ():
@@ -58,14 +56,14 @@ def note_tried(queue: Iterable[Workload], now: datetime) -> None:
             work.tried = cluster.coretype_id
 
 
-def _attach_choices(rows: Sequence[Workload], kinds: dict[int, Coretype]) -> None:
+def _attach_choices(queue: Sequence[Asker], kinds: dict[int, Coretype]) -> None:
     known: dict[int, list[Choice]] = defaultdict(list)
     for choice in made(Choice.objects.filter(workload__status=lifecycle.QUEUED).order_by("place"), OF_A_CHOICE, coretype=kinds):
         known[choice.workload_id].append(choice)
-    for work in rows if known else ():
+    for work in queue if known else ():
         if work.pk in known:
             work.acceptable = known[work.pk]
-            take(work, work.acceptable[0])
+            work.take(work.acceptable[0])
 
 
 def using() -> dict[Hashable, int]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import capacity, ledger, lifecycle
 from ..capacity import Pool
-from ..models import Coretype, Project, Workload
+from ..models import Asker, Coretype, Project, Workload
 from .deciding import keep_free
 from .gates import amount_of
 from .limits import Limits, load
@@ -41,7 +41,7 @@ class _Scene:
 
     work: Workload
     lines: dict[Pool, Line]
-    heads: dict[Pool, Workload]
+    heads: dict[Pool, Asker]
     pool_of: Any
     limits: Limits
     now: datetime
@@ -80,9 +80,9 @@ def _of_hardware(work: Workload, now: datetime) -> list[Offer]:
     return found
 
 
-def _heads(capacities: capacity.Capacities) -> dict[Pool, Workload] | None:
+def _heads(capacities: capacity.Capacities) -> dict[Pool, Asker] | None:
     """The first of each line that lacks capacity; None if the line is too long to be sure of anything."""
-    heads: dict[Pool, Workload] = {}
+    heads: dict[Pool, Asker] = {}
     waiting = [one for one in waiting_line() if one.gate in ("capacity", "place")]
     if len(waiting) > TELL:
         return None

@@ -6,7 +6,7 @@ transaction, under a lock that only one turn has: two workers can never hand out
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -15,9 +15,14 @@ from django.db import connection, transaction
 from django.db.models import F
 
 from .. import capacity, fences, gauging, homes, ledger, lifecycle, scheduling
-from ..models import Change, Choice, Cluster, Coretype, Turn, Workload, advance, update_alike
+from ..lifecycle import Wish
+from ..models import Asker, Change, Choice, Cluster, Coretype, Turn, Workload, advance, update_alike
+from ..models.rows import columns, made
+from ..models.workload import WorkloadQuerySet
 from ..signals import announce
 from .base import Facts, Step, end, give_up, stopped_reason, suspend
+
+ALL = columns(Workload)
 
 RESTARTS = 5
 """Times that economy work is interrupted; after the last of them it starts on demand."""
@@ -35,12 +40,11 @@ def turn(now: datetime) -> int:
     with transaction.atomic():
         Turn.objects.select_for_update().get(name="queue")
         _back_to_first()
-        queue = scheduling.waiting_line()
-        return _pass(queue, capacities, now)
+        return _pass(scheduling.waiting_line(), capacities, now)
 
 
-def _pass(queue: Sequence[Workload], capacities: capacity.Capacities, now: datetime) -> int:
-    over = [step for step in map(_over, _with_checks(queue)) if step]
+def _pass(queue: Sequence[Asker], capacities: capacity.Capacities, now: datetime) -> int:
+    over = [*_unwished(), *_with_errors()]
     gone = {step.work.pk for step in over}
     rest = [work for work in queue if work.pk not in gone]
     lines = scheduling.lines_of(scheduling.kinds_of(queue), capacities)
@@ -49,14 +53,10 @@ def _pass(queue: Sequence[Workload], capacities: capacity.Capacities, now: datet
     pool_of = cache(lambda kind: capacity.pool_of(kind, capacities))
     most = STARTS.get(connection.vendor, 100)
     decision = scheduling.decide(rest, pool_of, lines, purse, now, most=most, limits=scheduling.limits_now(), barred=fences.barred())
-    kept = homes.latest([work.pk for work in rest if work.kind == "workstation"])
-    for work in rest:
-        why = decision.waits.get(work.pk)
-        if why and why.never:
-            over.append(give_up(Facts(work, None, home=kept.get(work.pk)), "never-starts", why.sentence))
     purse.write()
     _interrupt(decision.interrupt, now)
-    changes = [_started(work, decision) for work in decision.start]
+    over += _hopeless({pk: why.sentence for pk, why in decision.waits.items() if why.never})
+    changes = _started(decision)
     changes += [Change(s.work, s.to, reason=s.reason, detail=s.detail, fields=s.fields) for s in over]
     moved = advance(changes, now)
     ledger.begin_disk([step.work for step in over if step.work.pk in moved and step.to == lifecycle.SUSPENDED], now)
@@ -66,7 +66,7 @@ def _pass(queue: Sequence[Workload], capacities: capacity.Capacities, now: datet
 
 def _back_to_first() -> None:
     """A new attempt of what took a later choice asks for the first one again."""
-    for work in Workload.objects.filter(status=lifecycle.QUEUED, choice__gt=0):
+    for work in _queued().filter(choice__gt=0):
         first = work.choices.first()
         if first is not None:
             Workload.objects.filter(pk=work.pk).update(**first.fields)
@@ -74,13 +74,18 @@ def _back_to_first() -> None:
 
 def _backends() -> set[str]:
     """Backends of what the queue, or a choice in it, asks for."""
-    waiting = Workload.objects.filter(status=lifecycle.QUEUED)
+    waiting = _queued()
     ids = {*waiting.order_by().values_list("coretype_id", flat=True).distinct()}
     ids |= {*Choice.objects.filter(workload__status=lifecycle.QUEUED).order_by().values_list("coretype_id", flat=True).distinct()}
     return set(Coretype.objects.filter(pk__in=ids).values_list("backend", flat=True))
 
 
-def _started(work: Workload, decision: scheduling.Decision) -> Change:
+def _started(decision: scheduling.Decision) -> list[Change]:
+    works = _models([work.pk for work in decision.start])
+    return [_into_validating(works[work.pk], work, decision) for work in decision.start if work.pk in works]
+
+
+def _into_validating(work: Workload, asker: Asker, decision: scheduling.Decision) -> Change:
     """Into Validating Input, with the hardware that it takes."""
     fields: dict[str, Any] = {
         "gate": "",
@@ -91,13 +96,13 @@ def _started(work: Workload, decision: scheduling.Decision) -> Change:
         "again": "",
         "not_before": None,
     }
-    if not work.acceptable:
+    if not asker.acceptable:
         return Change(work, lifecycle.VALIDATING, detail=work.gate_text, fields=fields)
-    fields |= {"coretype": work.coretype, "nodes": work.nodes, "cores": work.cores, "choice": work.choice}
-    return Change(work, lifecycle.VALIDATING, detail=_taken(work, decision.refused[work.pk]), fields=fields)
+    fields |= {"coretype": asker.coretype, "nodes": asker.nodes, "cores": asker.cores, "choice": asker.choice}
+    return Change(work, lifecycle.VALIDATING, detail=_taken(asker, decision.refused[work.pk]), fields=fields)
 
 
-def _taken(work: Workload, refused: Sequence[scheduling.Refusal]) -> str:
+def _taken(work: Asker, refused: Sequence[scheduling.Refusal]) -> str:
     """Which choice it was, and why not one before it."""
     taken = f"{work.acceptable[len(refused)]}, choice {len(refused) + 1} of {len(work.acceptable)}"
     return ". ".join([taken, *(f"{one.choice.coretype}: {one.why.sentence}" for one in refused)])
@@ -119,31 +124,37 @@ def _interrupt(ids: Sequence[int], now: datetime) -> None:
             announce(f"orders:{change.workload.public_id}")
 
 
-def _with_checks(queue: Sequence[Workload]) -> list[Workload]:
-    """Load the checks that are done with errors, in one query, for `_over`."""
-    from ..models import Job
-
-    failed = Job.objects.filter(workload__in=[w.pk for w in queue], checked__done__isnull=False).exclude(checked__findings=[])
-    found = {job.workload_id: job.checked for job in failed.select_related("checked")}
-    for work in queue:
-        work.findings = found.get(work.pk)  # type: ignore[attr-defined]
-    return list(queue)
+def _unwished() -> list[Step]:
+    """What people stop, or suspend, before it ever leaves the queue."""
+    found = [Facts(work, None) for work in _queued().exclude(wish=Wish.RUN)]
+    return [end(facts, stopped_reason(facts)) if facts.stops else suspend(facts, "wish") for facts in found]
 
 
-def _over(work: Workload) -> Step | None:
-    """What ends without ever leaving the queue: a stop, or errors that the check has found meanwhile."""
-    facts = Facts(work, None)
-    if facts.stops:
-        return end(facts, stopped_reason(facts))
-    if facts.suspends:
-        return suspend(facts, "wish")
-    check = work.findings  # type: ignore[attr-defined]
-    if check is not None and check.errors:
-        return end(facts, "findings", f"{check.errors} error{'s' if check.errors > 1 else ''} in the input")
-    return None
+def _with_errors() -> list[Step]:
+    """What the check has found errors in meanwhile; who wishes it to stop as well is heard first."""
+    checked = _queued().filter(wish=Wish.RUN, job__checked__done__isnull=False).exclude(job__checked__findings=[])
+    found = [(work, work.job.checked.errors) for work in checked.select_related("job__checked")]
+    return [
+        end(Facts(work, None), "findings", f"{errors} error{'s' if errors > 1 else ''} in the input") for work, errors in found if errors
+    ]
 
 
-def _write_gates(queue: Sequence[Workload], decision: scheduling.Decision, moved: set[int], now: datetime) -> None:
+def _hopeless(why: Mapping[int, str]) -> list[Step]:
+    """For whom waiting would not help, by id, with the sentence that says so."""
+    works = _models(why)
+    kept = homes.latest([work.pk for work in works.values() if work.kind == Workload.Kind.WORKSTATION])
+    return [give_up(Facts(work, None, home=kept.get(pk)), "never-starts", why[pk]) for pk, work in works.items()]
+
+
+def _queued() -> WorkloadQuerySet:
+    return Workload.objects.filter(status=lifecycle.QUEUED)
+
+
+def _models(ids: Collection[int]) -> dict[int, Workload]:
+    return {work.pk: work for work in made(_queued().filter(pk__any_of=ids), ALL)} if ids else {}
+
+
+def _write_gates(queue: Sequence[Asker], decision: scheduling.Decision, moved: set[int], now: datetime) -> None:
     """Keep what each one waits for; told to the pages only where it has changed."""
     changed = []
     for work in queue:
@@ -158,7 +169,7 @@ def _write_gates(queue: Sequence[Workload], decision: scheduling.Decision, moved
         work.version += 1
         changed.append(work)
     told = ["gate", "gate_text", "gate_more", "gate_since", "gate_else"]
-    update_alike(changed, told, version=F("version") + 1)  # most of a long line wait for the same
+    update_alike(changed, told, Workload, version=F("version") + 1)  # most of a long line wait for the same
     for work in changed:
         announce(work.topic, version=work.version, status=work.status)
 
