@@ -161,7 +161,7 @@ def request_of(job: Job, uses: Sequence[JobInput], known: detecting.Found) -> va
 
 def _stored(use: JobInput, name: str) -> validation.StoredFile:
     key = use.file.key
-    return validation.StoredFile(name, use.file.size, lambda: default_storage.open(key, "rb"), None, path_of(key))
+    return validation.StoredFile(name, use.file.size, lambda: default_storage.open(key, "rb"), use.file.mode, path_of(key))
 
 
 def _read(uses: Sequence[JobInput]) -> dict[str, str]:

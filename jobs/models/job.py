@@ -68,9 +68,9 @@ class Job(models.Model):
         return copy
 
     def check_key(self, uses: Sequence[JobInput], installed: str | None = None) -> str:
-        """One key for the same bytes, command and size: a finished check of one job serves every other like it.
+        """One key for the same bytes and modes, command and size: a finished check of one job serves every other like it.
         `installed`: what a look at the hardware found of its software."""
-        inputs = [[use.name, use.file.sha256, use.unpack] for use in uses]
+        inputs = [[use.name, use.file.sha256, use.unpack, use.file.mode] for use in uses]
         work = self.workload
         facts = [self.software_id, self.commands, self.environment, inputs, work.nodes, work.cores, work.coretype_id]
         facts += [] if installed is None else [installed]

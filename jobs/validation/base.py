@@ -166,7 +166,7 @@ class Request:
 
 
 def mode_of(inputs: Inputs, name: str) -> int | None:
-    """Permission bits of one input; None where its source does not know them (a browser tells none)."""
+    """Permission bits of one input; None where its source does not know them."""
     ask = getattr(inputs, "mode", None)
     return ask(name) if ask else None
 

@@ -77,6 +77,9 @@ def _archives(inputs: Inputs, plan: Plan) -> Iterator[Finding]:
         if not looked.entries and not looked.findings:
             yield warning(f"{name} is an empty archive.", file=name, thing=name, remedy="Pack the files again.")
         yield from _twice(name, looked)
+    for name, counts, other in list(getattr(inputs, "replaced", ()))[:20]:
+        first, second = (f"in {one}" if one != name else "among the inputs" for one in (other, counts))
+        yield warning(f"{name} is {first} and {second}; the latter counts.", file=name, thing=name, remedy="Leave one of them out.")
 
 
 def _twice(name: str, looked: archives.Looked) -> Iterator[Finding]:

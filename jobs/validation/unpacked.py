@@ -1,6 +1,8 @@
 """Inputs as they will be once archives are unpacked: the members stand beside the files.
 
-The one idea to know: a member's bytes are read straight out of the archive, nothing is written anywhere.
+The one idea to know: a member's bytes are read straight out of the archive, nothing is written anywhere. Members lie in
+the archive's own folder, and of two files of one name the one that is put in place later counts: inputs come in their
+order, an archive after what is in it.
 """
 
 from __future__ import annotations
@@ -29,22 +31,49 @@ class Unpacked:
     @cached_property
     def folders(self) -> list[str]:
         own = list(getattr(self.inputs, "folders", ()))
-        return own + [_plain(entry.name) for _, entry in self._entries if entry.kind == "folder"]
+        return own + [name for name, _, entry in self._entries if entry.kind == "folder"]
 
     @cached_property
     def skipped(self) -> list[tuple[str, str]]:
         own = list(getattr(self.inputs, "skipped", ()))
-        return own + [(_plain(entry.name), "symlink") for _, entry in self._entries if entry.kind not in ("file", "folder")]
+        return own + [(name, "symlink") for name, _, entry in self._entries if entry.kind not in ("file", "folder")]
 
     @cached_property
     def members(self) -> dict[str, tuple[str, Entry]]:
-        return {_plain(entry.name): (archive, entry) for archive, entry in self._entries if entry.kind == "file"}
+        """What counts of the archives, by its name in the job folder."""
+        return {name: (archive, entry) for name, archive, entry in self._entries if entry.kind == "file" and self._wins(archive, name)}
 
     @cached_property
-    def _entries(self) -> list[tuple[str, Entry]]:
-        found = [(archive, entry) for archive in self.archives for entry in look(self.inputs, archive).entries]
-        return [(archive, entry) for archive, entry in found if not _plain(entry.name).startswith(("../", "/")) and
-                _plain(entry.name) not in (".", "..")]  # fmt: skip
+    def replaced(self) -> list[tuple[str, str, str]]:
+        """Name, what counts and what doesn't, each an archive or the name itself, where there is a file twice; each name once."""
+        last: dict[str, str] = {}
+        found: dict[str, tuple[str, str, str]] = {}
+        for name, archive, entry in self._entries:
+            if entry.kind == "file" and last.get(name, archive) != archive:
+                found[name] = (name, archive, last[name])
+            last[name] = archive
+            if name in self._order:
+                found[name] = (name, archive, name) if self._wins(archive, name) else (name, name, archive)
+        return list(found.values())
+
+    @cached_property
+    def _order(self) -> dict[str, int]:
+        return {name: at for at, name in enumerate(self.inputs.names())}
+
+    def _wins(self, archive: str, name: str) -> bool:
+        """Against an input of the same name."""
+        return self._order.get(name, -1) < self._order[archive]
+
+    @cached_property
+    def _entries(self) -> list[tuple[str, str, Entry]]:
+        """Name in the job folder, archive, entry, as they are unpacked."""
+        found = []
+        for archive in sorted(self.archives, key=self._order.__getitem__):
+            for entry in look(self.inputs, archive).entries:
+                name = posixpath.normpath(entry.name)
+                if not name.startswith(("../", "/")) and name not in (".", ".."):
+                    found.append((posixpath.join(posixpath.dirname(archive), name), archive, entry))
+        return found
 
     def names(self) -> Sequence[str]:
         own = list(self.inputs.names())
@@ -70,10 +99,6 @@ def unpacked(inputs: Inputs, flags: Mapping[str, bool] | Collection[str]) -> Inp
     present = set(inputs.names())  # of the files, not of what is in them
     chosen = [name for name in wanted if name in present]
     return Unpacked(inputs, chosen) if chosen else inputs
-
-
-def _plain(name: str) -> str:
-    return posixpath.normpath(name)
 
 
 def _open_member(inputs: Inputs, archive: str, entry: Entry) -> BinaryIO:

@@ -137,3 +137,39 @@ def test_an_archive_is_not_opened_before_somebody_asks_for_names(tmp_path):
     inputs = unpacked(Stored([("a.zip", 10, opener)]), ["a.zip"])
     with pytest.raises(AssertionError):
         inputs.names()
+
+
+def stored(*files):
+    """Inputs in this order: (name, bytes)."""
+    return Stored([(name, len(data), lambda data=data: io.BytesIO(data)) for name, data in files])
+
+
+def packed(**members):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    return buffer.getvalue()
+
+
+def test_members_lie_in_the_folder_of_their_archive():
+    inputs = unpacked(stored(("case/all.zip", packed(deck="x"))), ["case/all.zip"])
+    assert list(inputs.names()) == ["case/all.zip", "case/deck"]
+
+
+@pytest.mark.parametrize(
+    ("order", "text", "says"),
+    [
+        (["deck", "a.zip"], b"of a", "deck is among the inputs and in a.zip; the latter counts."),
+        (["a.zip", "deck"], b"own", "deck is in a.zip and among the inputs; the latter counts."),
+        (["a.zip", "b.zip"], b"of b", "deck is in a.zip and in b.zip; the latter counts."),
+        (["b.zip", "a.zip"], b"of a", "deck is in b.zip and in a.zip; the latter counts."),
+    ],
+)
+def test_of_two_files_of_one_name_the_later_counts_and_it_is_said(order, text, says):
+    data = {"deck": b"own", "a.zip": packed(deck="of a"), "b.zip": packed(deck="of b")}
+    inputs = unpacked(stored(*((name, data[name]) for name in order)), {name for name in order if name.endswith(".zip")})
+    assert inputs.open("deck").read() == text
+    assert inputs.size("deck") == len(text)
+    told = [found.message for found in validate(Request("shell", "", "cat deck", 1, inputs)) if found.thing == "deck"]
+    assert told == [says]

@@ -301,3 +301,13 @@ def test_paths_and_variables():
     assert clean_environment("export A=b=c\r\n\r\nD=") == {"A": "b=c", "D": ""}
     with pytest.raises(ValidationError):
         clean_path("\ud800")
+
+
+@pytest.mark.django_db
+def test_a_script_without_its_x_bit_is_found_before_it_runs(signed, owner, filled):
+    script = scenes.file(owner, "run.sh", b"#!/bin/bash\necho hi\n")
+    data = {**filled, "action": "check", "command": "./run.sh", "input": script.public_id, f"path-{script.public_id}": "run.sh"}
+    html = signed.post("/jobs/new/", data, headers={"HX-Request": "true"}).content.decode()
+    assert "run.sh, which is not executable" in html
+    StoredFile.objects.filter(pk=script.pk).update(mode=0o755)
+    assert "not executable" not in signed.post("/jobs/new/", data, headers={"HX-Request": "true"}).content.decode()
