@@ -41,5 +41,4 @@ def _event(cluster: Cluster, now: datetime) -> Event:
     work, left = cluster.workload, max(1, round((cluster.walltime_until - now).total_seconds() / 60))
     what = "stopped, its outputs are saved" if work.kind == "job" else "suspended, its home is saved"
     text = f"{left} min left: at {cluster.walltime_until:%H:%M} UTC it is {what}."
-    said = {"before": work.status, "after": work.status, "source": "engine", "reason": "walltime-soon", "detail": text}
-    return Event(workload=work, at=now, attempt=work.attempt, **said)
+    return Event.beside(work, now, "engine", "walltime-soon", text)

@@ -24,6 +24,7 @@ from . import lifecycle, logs, verdicts
 from .apart import Children, Exploded
 from .apart.files import Described, described
 from .models import Event, Job, JobInput, Software, Turn, touch
+from .models.fields import fit
 from .places import path_of
 
 log = logging.getLogger(__name__)
@@ -185,7 +186,6 @@ def _files(uses: Sequence[JobInput]) -> Described:
     )
 
 
-
 def _opener(job: Job) -> Any:
     def opener(name: str) -> Any:
         return default_storage.open(job.inputs.get(name=name).file.key, "rb")
@@ -234,18 +234,14 @@ def _worth_telling(said: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
 
 
 def _event(job: Job, alarm: Mapping[str, Any], now: datetime) -> None:
-    work = job.workload
     where = f" ({alarm['file']} line {alarm['line']})" if alarm.get("line") else ""
-    detail = f"{alarm['message'][:300]}{where}"
-    Event.objects.create(
-        workload=work, at=now, attempt=work.attempt, before=work.status, after=work.status, source="solver", reason="alarm", detail=detail
-    )
+    Event.beside(job.workload, now, "solver", "alarm", f"{alarm['message'][:300]}{where}").save()
 
 
 def _clean(value: Any) -> Any:
-    """Fit for a JSON column: no NUL, no lone surrogate."""
+    """Every text in it fit for a column."""
     if isinstance(value, dict):
         return {name: _clean(one) for name, one in value.items()}
     if isinstance(value, list):
         return [_clean(one) for one in value]
-    return value.encode("utf-8", "replace").decode().replace("\0", "") if isinstance(value, str) else value
+    return fit(value) if isinstance(value, str) else value

@@ -20,9 +20,14 @@ from django.db.models import F
 from . import lifecycle, names, sending, sessions, tokens
 from .lifecycle import Wish
 from .models import Cluster, Event, JobInput, Node, Workload, Workstation, touch
+from .models.fields import fit
 
 PROTOCOLS = (1,)
 """Versions of the protocol that are understood: the last two, as soon as there are two."""
+WORDS = 2000
+"""Characters that are kept of what an agent says in words."""
+
+TOLD_OF_THE_END = ("code", "signal", "memory_killed", "leftovers", "ran", "why", "pipe", "note")
 
 
 class Gone(Exception):
@@ -144,17 +149,19 @@ def _stamp(moment: datetime | None) -> float | None:
 
 
 def staging(caller: Caller, report: Mapping[str, Any], now: datetime) -> None:
+    """Inputs arrive on the head: how many files and bytes of how many."""
     figures = {name: int(report.get(name) or 0) for name in ("files", "of_files", "bytes", "of_bytes")}
     if Cluster.objects.filter(pk=caller.cluster_id, staged__isnull=True).update(staging=figures):
         touch([caller.workload_id], now)
 
 
 def staged(caller: Caller, report: Mapping[str, Any], now: datetime) -> None:
+    """All inputs are there; or one can't be brought, and why: the first such word counts."""
     error = report.get("error")
     rows = Cluster.objects.filter(pk=caller.cluster_id, staged__isnull=True)
     if error:
         text = f"{error.get('file') or ''}: {error.get('message') or ''}".strip(": ")
-        changed = rows.filter(staging_error="").update(staging_error=_clean(text))
+        changed = rows.filter(staging_error="").update(staging_error=fit(text, WORDS))
     else:
         figures = {"files": int(report.get("files") or 0), "bytes": int(report.get("bytes") or 0)}
         figures |= {"of_files": figures["files"], "of_bytes": figures["bytes"]}
@@ -198,6 +205,7 @@ def _hand_over(cluster: Cluster, nonce: str, now: datetime) -> bool:
 
 
 def started(caller: Caller, report: Mapping[str, Any], now: datetime) -> None:
+    """The command, or the session of a workstation, has begun."""
     _fact(caller, now, "started", {"started": now})
     if caller.kind == "workstation":
         Workstation.objects.filter(pk=caller.workload_id, begun__isnull=True).update(begun=now)
@@ -215,7 +223,7 @@ def brought(caller: Caller, report: Mapping[str, Any], now: datetime) -> None:
 
 def unsaved(caller: Caller, report: Mapping[str, Any], now: datetime) -> None:
     """The home can't be saved, so the session was not ended; the engine decides what that means."""
-    words = _clean(str(report.get("message") or "there is no room for its home"))
+    words = fit(str(report.get("message") or "there is no room for its home"), WORDS)
     rows = Cluster.objects.filter(pk=caller.cluster_id, exited__isnull=True)
     if rows.update(unsaved=words, unsaved_at=now):
         touch([caller.workload_id], now)
@@ -223,8 +231,7 @@ def unsaved(caller: Caller, report: Mapping[str, Any], now: datetime) -> None:
 
 def exited(caller: Caller, report: Mapping[str, Any], now: datetime) -> None:
     """The command is over and nothing of it is alive. The moment is the node's, set right by its clock's offset."""
-    names = ("code", "signal", "memory_killed", "leftovers", "ran", "why", "pipe", "note")
-    facts = {name: report.get(name) for name in names if name in report}
+    facts = {name: report[name] for name in TOLD_OF_THE_END if name in report}
     moment = _moment(caller, report.get("clock"), now)
     changed = _fact(caller, now, "exited", {"exited": moment, "exit": facts})
     Cluster.objects.filter(pk=caller.cluster_id, started__isnull=True, went__isnull=False).update(started=moment)
@@ -261,24 +268,17 @@ def saving(caller: Caller, files: int, size: int, now: datetime) -> None:
 
 
 def failed(caller: Caller, report: Mapping[str, Any], now: datetime) -> None:
-    message = _clean(str(report.get("message") or "the agent could not go on"))
+    """The agent can't go on, whatever the command does."""
+    message = fit(str(report.get("message") or "the agent could not go on"), WORDS)
     if Cluster.objects.filter(pk=caller.cluster_id, broken="").update(broken=message):
         touch([caller.workload_id], now)
 
 
 def note(caller: Caller, now: datetime, text: str) -> None:
     """A line for the timeline."""
-    work = Workload.objects.get(pk=caller.workload_id)
-    Event.objects.create(
-        workload=work,
-        at=now,
-        attempt=caller.attempt,
-        before=work.status,
-        after=work.status,
-        source="agent",
-        reason="note",
-        detail=_clean(text),
-    )
+    event = Event.beside(Workload.objects.get(pk=caller.workload_id), now, "agent", "note", fit(text, WORDS))
+    event.attempt = caller.attempt
+    event.save()
 
 
 def _fact(caller: Caller, now: datetime, column: str, values: Mapping[str, Any]) -> bool:
@@ -288,8 +288,3 @@ def _fact(caller: Caller, now: datetime, column: str, values: Mapping[str, Any])
             return False
         touch([caller.workload_id], now)
     return True
-
-
-def _clean(text: str) -> str:
-    """Fit for a text column: no NUL, no lone surrogate, not endless."""
-    return text.encode("utf-8", "replace").decode("utf-8", "replace").replace("\0", "\N{SYMBOL FOR NULL}")[:2000]

@@ -19,28 +19,22 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.db import transaction
 
-from . import logs
+from . import logs, places
 from .models import HomeCopy, Workload, Workstation, touch
-from .outputs import SPARE, Damaged, PastEnd
+from .models.fields import fit
+from .outputs import Damaged, PastEnd
 
 KEPT = 2
 """Whole copies of a home that stay; older ones go."""
 CODE = re.compile(r"[0-9a-f]{8,32}")
+"""A copy's name, which its agent gives it."""
 SKIPPED = 100
+"""Paths that are kept of what a copy left out."""
 KEEP_SIZE = 1
 """FALLOC_FL_KEEP_SIZE of fallocate(2): blocks are taken, the file stays as long as it is."""
-
-
-class Caller(Protocol):
-    """Whose home it is: the agent that speaks (gateway.Caller)."""
-
-    workload_id: int
-    public_id: str
-    attempt: int
 
 
 HASHED_AT_ONCE = 256
@@ -49,6 +43,14 @@ HASHED_AT_ONCE = 256
 _libc = ctypes.CDLL(None, use_errno=True)
 _hashes: dict[str, tuple[int, Any]] = {}
 """By path of what arrives: how many bytes of it, and their hash so far."""
+
+
+class Caller(Protocol):
+    """Whose home it is: the agent that speaks (gateway.Caller)."""
+
+    workload_id: int
+    public_id: str
+    attempt: int
 
 
 # --- what agents send -------------------------------------------------------------------------------------------------
@@ -64,10 +66,10 @@ def room(caller: Caller, report: Mapping[str, Any], now: datetime) -> dict[str, 
     try:
         _reserve(_part(caller.public_id, caller.attempt, code), size)
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if not places.is_full(error):
             raise
         free = _words(shutil.disk_usage(_folder(caller.public_id, caller.attempt)).free)
-        text = f"The home needs {_words(size)} in the file storage, which has {free} free and keeps {_words(SPARE)} of that."
+        text = f"The home needs {_words(size)} in the file storage, which has {free} free and keeps {_words(places.SPARE)} of that."
         return _no(f"{text} Ask an admin for room.")
     values = {"attempt": caller.attempt, "why": why, "size": size, "files": int(report.get("files") or 0), "made": now}
     HomeCopy.objects.get_or_create(workstation=station, code=code, defaults=values)
@@ -187,19 +189,17 @@ def _part(public_id: str, attempt: int, code: str) -> Path:
 
 
 def _folder(public_id: str, attempt: int) -> Path:
-    try:
-        return Path(default_storage.path(f"homes/{public_id}"))
-    except NotImplementedError:
-        return Path(logs.attempt_dir(public_id, attempt)) / "home"
+    inside = places.path_of(f"homes/{public_id}")
+    return Path(inside) if inside else Path(logs.attempt_dir(public_id, attempt)) / "home"
 
 
 def _reserve(part: Path, size: int) -> None:
     """Take the blocks now, so that they are there when the session has ended. Raises OSError (ENOSPC)."""
     part.parent.mkdir(parents=True, exist_ok=True)
     with part.open("ab") as file:
-        if size > shutil.disk_usage(part.parent).free - SPARE:
+        if size > places.room(part.parent):
             part.unlink(missing_ok=True)
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            raise places.full_disk()
         if size and _libc.fallocate(file.fileno(), KEEP_SIZE, ctypes.c_long(0), ctypes.c_long(size)) != 0:
             number = ctypes.get_errno()
             if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
@@ -246,16 +246,9 @@ def _digest_of(part: Path, file: BinaryIO) -> str:
 
 def _moved(part: Path, key: str) -> str:
     try:
-        target = Path(default_storage.path(key))
-    except NotImplementedError:
-        with part.open("rb") as file:
-            key = default_storage.save(key, File(file))
-        part.unlink()
-        return key
-    try:
-        os.replace(part, target)
+        return places.moved(part, key)
     except FileNotFoundError:
-        if not target.exists():  # else the same report came twice, and the other one was through first
+        if not default_storage.exists(key):  # else the same report came twice, and the other one was through first
             raise
     return key
 
@@ -263,4 +256,4 @@ def _moved(part: Path, key: str) -> str:
 def _skipped(pairs: Any) -> list[list[str]]:
     """Pairs of path and reason, as text that a column takes."""
     found = [pair for pair in pairs or [] if isinstance(pair, list | tuple) and len(pair) == 2][:SKIPPED]
-    return [[str(part).encode("utf-8", "replace").decode().replace("\0", "")[:1024] for part in pair] for pair in found]
+    return [[fit(str(part), 1024) for part in pair] for pair in found]

@@ -6,11 +6,9 @@ are labels that a user chose: they are never used as a path here. Whatever arriv
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,10 +18,7 @@ from typing import Any, BinaryIO
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 
-from . import logs, names
-
-SPARE = 256 << 20
-"""Bytes of the disk that outputs leave free: without them logs and the database would stand still."""
+from . import logs, names, places
 
 
 class PastEnd(Exception):
@@ -77,7 +72,7 @@ def store_chunk(public_id: str, attempt: int, path: str, offset: int, size: int,
     if have != size or _sha256(part) != sha256:
         part.unlink(missing_ok=True)
         raise Damaged(path)
-    key = _keep(part, f"{_prefix(public_id, attempt)}/file")
+    key = places.moved(part, default_storage.get_available_name(f"{_prefix(public_id, attempt)}/file"))
     _append(public_id, attempt, [{"path": path, "size": size, "sha256": sha256, "key": key, "offset": 0}])
     return have
 
@@ -109,22 +104,8 @@ def delete(public_id: str, attempt: int) -> None:
 
 def _need_room(folder: Path, need: int) -> None:
     """A file can be announced that no disk holds (a sparse one): better that it stays behind than that everything stops."""
-    if need > shutil.disk_usage(folder).free - SPARE:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def _keep(part: Path, name: str) -> str:
-    """Move a complete file into storage without a second copy where storage is a folder."""
-    try:
-        target = Path(default_storage.path(key := default_storage.get_available_name(name)))
-    except NotImplementedError:
-        with open(part, "rb") as file:
-            key = default_storage.save(name, File(file))
-        part.unlink()
-        return key
-    target.parent.mkdir(parents=True, exist_ok=True)
-    os.replace(part, target)
-    return key
+    if need > places.room(folder):
+        raise places.full_disk()
 
 
 def _append(public_id: str, attempt: int, entries: Sequence[Mapping[str, Any]]) -> None:

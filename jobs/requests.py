@@ -83,8 +83,7 @@ def _extend(request: Request, now: datetime) -> tuple[bool, str]:
         more = round((until - locked.walltime_until).total_seconds())
         Cluster.objects.filter(pk=cluster.pk).update(walltime_until=until, orders=F("orders") + 1, warned=0)
         type(work).objects.filter(pk=work.pk).update(walltime=F("walltime") + more)
-        said = {"before": work.status, "after": work.status, "source": "user", "by": request.by, "reason": "longer-walltime"}
-        Event.objects.create(workload=work, at=now, attempt=work.attempt, detail=f"until {until:%Y-%m-%d %H:%M} UTC", **said)
+        Event.beside(work, now, "user", "longer-walltime", f"until {until:%Y-%m-%d %H:%M} UTC", request.by).save()
         touch([work.pk], now)
         announce(f"orders:{work.public_id}")
     return True, f"It may run until {until:%Y-%m-%d %H:%M} UTC."

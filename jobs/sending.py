@@ -15,6 +15,7 @@ from django.db.models import F, QuerySet
 
 from . import lifecycle, names
 from .models import Cluster, Sent, StoredFile, Workload, Workstation, touch
+from .models.fields import fit
 from .signals import announce
 
 AT_ONCE = 50
@@ -78,7 +79,7 @@ def brought(workload_id: int, report: Mapping[str, Any], now: datetime) -> None:
     rows, error = Sent.objects.filter(pk=int(report["id"]), workstation=workload_id, arrived__isnull=True), report.get("error")
     with transaction.atomic():
         if error:
-            changed = rows.filter(trouble="").update(trouble=_text(error, 500))
+            changed = rows.filter(trouble="").update(trouble=fit(str(error), 500))
         else:
             changed = rows.update(arrived=now, trouble="", name=names.shown(report["name"])[:4200])
         if changed:
@@ -113,8 +114,3 @@ def _told(station: Workstation, now: datetime) -> None:
 
 def _facts(file: StoredFile) -> dict[str, Any]:
     return {"size": file.size, "sha256": file.sha256, "mode": file.mode}
-
-
-def _text(value: Any, most: int) -> str:
-    """Fit for a text column: no NUL, no lone surrogate."""
-    return str(value).encode("utf-8", "replace").decode().replace("\0", "\N{SYMBOL FOR NULL}")[:most]

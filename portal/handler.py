@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import logging
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +26,7 @@ from django.db import connections
 from django.http import HttpResponseBase
 from django.urls import set_script_prefix
 
+from jobs import places
 from portal import streams
 from portal.numbers import whole
 
@@ -139,7 +139,7 @@ def _written(body: Any, piece: bytes) -> OSError | None:
 
 async def _no_room(scope: dict[str, Any], send: Any, error: OSError) -> None:
     """The body could not be kept while it arrived: 507 for a full disk."""
-    full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+    full = places.is_full(error)
     log.warning("a request's body could not be kept: %s", error)
     words = "The portal's disk has no room. Nothing was kept of this." if full else "The portal could not keep what was sent. Try again."
     await streams.reply(send, 507 if full else 503, {"detail": [words]} if scope["path"].startswith("/api/") else words)

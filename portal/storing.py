@@ -21,11 +21,10 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
 
+from jobs import places
 from jobs.models import StoredFile, Upload
 from jobs.models.installation import public_id
 
-SPARE = 64 << 20
-"""Bytes that stay free on the portal's disk whatever is uploaded."""
 PIECE = 1 << 20
 OLD = timedelta(days=7)
 """Age after which an unfinished upload is dropped."""
@@ -52,7 +51,7 @@ def begin(owner: Any, name: str, size: int, mode: int = 0o644) -> Upload:
     folder = Path(settings.UPLOADS_DIR)
     folder.mkdir(parents=True, exist_ok=True)
     _forget_old(owner)
-    room = max(0, shutil.disk_usage(folder).free - SPARE - _promised())
+    room = max(0, places.room(folder) - _promised())
     if size > room:
         raise NoRoom(size, room)
     upload = Upload.objects.create(public_id=public_id(20), owner=owner, name=name, size=size, mode=mode)
@@ -157,11 +156,11 @@ def _promised() -> int:
 def _stored(part: Path, owner: int) -> str:
     """The part file's bytes in storage; where storage is a folder on the same disk no second copy is made."""
     name = f"inputs/{owner}/{public_id(12)}"
-    try:
-        target = Path(default_storage.path(name))
-    except NotImplementedError:
+    inside = places.path_of(name)
+    if inside is None:
         with open(part, "rb") as file:
             return default_storage.save(name, File(file))
+    target = Path(inside)
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         os.link(part, target)

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
 from django.conf import settings
 from django.db import models
+
+if TYPE_CHECKING:
+    from .workload import Workload
 
 
 class Event(models.Model):
@@ -25,3 +31,11 @@ class Event(models.Model):
             models.Index(fields=["workload", "id"]),
             models.Index(fields=["by"], condition=models.Q(by__isnull=False), name="event_by"),
         ]
+
+    @classmethod
+    def beside(cls, work: Workload, at: datetime, source: str, reason: str, detail: str = "", by: Any = None) -> Event:
+        """A line of the history in which the status stays as it is; not saved yet."""
+        return cls(
+            workload=work, at=at, attempt=work.attempt, before=work.status, after=work.status, source=source, reason=reason, detail=detail,
+            by=by,
+        )

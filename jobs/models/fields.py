@@ -1,4 +1,4 @@
-"""Money and core-hours: Decimal in Python, whole millionths in the database.
+"""What columns take: money and core-hours (Decimal in Python, whole millionths in the database), and text from outside.
 
 SQLite would keep a DecimalField as a float and add 0.1 + 0.2 wrongly inside an UPDATE; integers add up exactly everywhere.
 The one rounding rule: half up to six decimals, applied to the total of a cluster and never to its parts (see ledger.py).
@@ -28,6 +28,11 @@ def micros(amount: Decimal | int | str) -> int:
     if not value.is_finite() or abs(value) > LARGEST:
         raise ValueError(f"{amount} is not an amount of money")
     return int(rounded(value) * ONE)
+
+
+def fit(text: str, most: int | None = None) -> str:
+    """`text` as every database and JSON column takes it: no NUL, no lone surrogate, at most `most` characters."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\N{SYMBOL FOR NULL}")[:most]
 
 
 class MoneyField(models.BigIntegerField):

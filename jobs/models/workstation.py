@@ -146,10 +146,10 @@ class Workstation(models.Model):
 
     def _note(self, by: Any, now: datetime, reason: str, detail: str, **fields: Any) -> None:
         """Columns that a person changed, with the event; what was warned of begins anew."""
-        work, said = self.workload, {"source": "user", "by": by, "reason": reason, "detail": detail}
+        work = self.workload
         with transaction.atomic():
             Workstation.objects.filter(pk=self.pk).update(**fields, warned=0, warned_at=None)
-            Event.objects.create(workload=work, at=now, attempt=work.attempt, before=work.status, after=work.status, **said)
+            Event.beside(work, now, "user", reason, detail, by).save()
             touch([work.pk], now)
         self.refresh_from_db()
 

@@ -182,8 +182,7 @@ def _warn_running(budget: Budget, text: str, now: datetime) -> None:
     """A line in the history of every job that runs on it."""
     living = Hold.objects.filter(budget=budget, released__isnull=True).values("workload")
     works = list(Workload.objects.filter(pk__in=living, status__in=lifecycle.ACTIVE_CODES))
-    said = {"at": now, "source": "engine", "reason": "budget-warning", "detail": text}
-    Event.objects.bulk_create([Event(workload=w, attempt=w.attempt, before=w.status, after=w.status, **said) for w in works])
+    Event.objects.bulk_create([Event.beside(work, now, "engine", "budget-warning", text) for work in works])
     Workload.objects.filter(pk__in=[work.pk for work in works]).update(version=F("version") + 1)
 
 

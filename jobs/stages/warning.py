@@ -49,11 +49,10 @@ def suspended_since(facts: Facts) -> datetime | None:
 def _tell(facts: Facts, reason: str, subject: str, text: str, now: datetime, **columns: object) -> None:
     work, station = facts.work, facts.work.workstation
     before = {name: getattr(station, name) for name in columns}
-    said = {"before": work.status, "after": work.status, "source": "engine", "reason": reason, "detail": text}
     with transaction.atomic():
         if not Workstation.objects.filter(pk=station.pk, **before).update(**columns):
             return
-        Event.objects.create(workload=work, at=now, attempt=work.attempt, **said)
+        Event.beside(work, now, "engine", reason, text).save()
         WorkNotice.objects.create(workload=work, at=now, subject=f"{work.name} {subject}"[:200], text=text)
         touch([work.pk], now, due=False)
 

@@ -7,7 +7,6 @@ as soon as the cluster is released. After release every report gets 410, on whic
 
 from __future__ import annotations
 
-import errno
 import json
 import logging
 import re
@@ -18,7 +17,7 @@ from urllib.parse import parse_qsl
 
 from django.utils import timezone
 
-from jobs import gateway, logs
+from jobs import gateway, logs, places
 from jobs.gateway import Caller, Gone, Unknown
 from portal import streams
 from portal.live import hub
@@ -58,7 +57,7 @@ async def application(scope: streams.Scope, receive: streams.Receive, send: stre
     except (KeyError, ValueError, TypeError) as error:
         await streams.reply(send, 400, {"message": f"{type(error).__name__}: {error}"[:300]})
     except OSError as error:
-        full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+        full = places.is_full(error)
         log.warning("a report could not be kept: %s", error)
         await streams.reply(send, 507 if full else 503, {"message": "the portal's disk is full" if full else "try later"})
     except Exception:

@@ -14,7 +14,7 @@ import pytest
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from jobs import homes, logs, sending, tokens
+from jobs import homes, logs, places, sending, tokens
 from jobs.models import HomeCopy
 from portal import storing
 from portal.api import nodes
@@ -135,7 +135,7 @@ def test_no_room_is_said_with_figures(agent, monkeypatch):
     status, answer = room(agent, size=21 << 30)
     assert (status, answer["ok"]) == (200, False)
     assert "21.0 GiB" in answer["message"] and "20.0 GiB" in answer["message"]
-    monkeypatch.setattr(homes, "SPARE", 1 << 60)
+    monkeypatch.setattr(places, "SPARE", 1 << 60)
     answer = room(agent)[1]
     assert answer["ok"] is False and "free" in answer["message"]
     assert agent.json("home/part", DATA, copy=CODE, offset=0)[0] == 404

@@ -13,6 +13,7 @@ from django.core.files.storage import default_storage
 from django.test import Client
 from django.utils import timezone
 
+from jobs import places
 from jobs.models import StoredFile, Upload
 from portal import storing
 
@@ -116,7 +117,7 @@ def test_names_that_lead_out_or_cannot_be_are_refused(signed, name):
 @pytest.mark.django_db
 def test_a_full_disk_is_told_with_need_and_room(signed, monkeypatch):
     usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(1 << 40, 0, storing.SPARE + (50 << 20)))
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(1 << 40, 0, places.SPARE + (50 << 20)))
     full = create(signed, "big", 80 << 20)
     assert full.status_code == 507
     assert "80.0 MiB needed, 50.0 MiB free" in full.content.decode()
