@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from django.conf import settings
 from django.db import connections
 from django.utils import timezone
 
@@ -26,6 +25,8 @@ log = logging.getLogger(__name__)
 LEASE = 45.0
 """Seconds that a turn owns its rows; renewed while it acts."""
 RENEW = 10.0
+AT_ONCE = 8
+"""Threads that speak with the outside world for one batch."""
 T = TypeVar("T")
 
 
@@ -73,7 +74,7 @@ def side_by_side(call: Callable[[T], Any], items: Sequence[T]) -> list[Any]:
             except Exception as error:
                 answers[at] = error
 
-    threads = min(getattr(settings, "HEADRACE_ACTS_AT_ONCE", 8), len(items))
+    threads = min(AT_ONCE, len(items))
     if threads <= 1:
         go_on()
         return answers

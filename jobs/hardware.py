@@ -157,11 +157,6 @@ def strays() -> Sequence[Stray]:
     return list(Stray.objects.filter(gone__isnull=True).order_by("decision", "first_seen")[:SHOWN])
 
 
-def unknown() -> int:
-    """How many of them wait for an admin."""
-    return Stray.objects.filter(gone__isnull=True, decision="").count()
-
-
 def compared() -> datetime | None:
     """When both sides were compared last."""
     return Turn.objects.filter(name="reconcile").values_list("last", flat=True).first()

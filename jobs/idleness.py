@@ -157,5 +157,4 @@ def _look(workstation: Workstation) -> Seen | None:
         return None
     directory = logs.attempt_dir(workstation.workload.public_id, cluster.attempt)
     heard = logs.last_heard(directory).get(0)
-    away = Outage.objects.order_by("-end").values_list("end", flat=True).first()
-    return seen_of(workstation, cluster, datetime.fromtimestamp(heard, UTC) if heard else None, away)
+    return seen_of(workstation, cluster, datetime.fromtimestamp(heard, UTC) if heard else None, Outage.last_end())

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count
 from django.utils import timezone
 
 from . import backends, ends, engine, gauging, ledger, lifecycle, requests, surveying, telling
@@ -139,7 +138,7 @@ def reconcile(now: datetime | None = None) -> int:
     """Compare what exists over there with what we know. Returns how many strays wait for an admin."""
     moment = now or timezone.now()
     if not Turn.take("reconcile", moment, 20.0):
-        return Stray.objects.filter(gone__isnull=True, decision="").count()
+        return Stray.waiting()
     for name in backends.names():
         try:
             tokens = set(backends.get(name).tokens())
@@ -147,7 +146,7 @@ def reconcile(now: datetime | None = None) -> int:
             log.warning("backend %s could not list its clusters: %s", name, error)
             continue
         _compare(name, tokens, moment)
-    return Stray.objects.filter(gone__isnull=True, decision="").count()
+    return Stray.waiting()
 
 
 def _compare(name: str, tokens: Iterable[str], now: datetime) -> None:
@@ -178,8 +177,3 @@ def _destroy(name: str, token: str) -> bool:
     except (backends.TryAgain, backends.Refused) as error:
         log.warning("%s could not destroy %s: %s", name, token, error)
         return False
-
-
-def living() -> dict[str, int]:
-    """Clusters that may exist, by backend."""
-    return dict(Cluster.objects.filter(released__isnull=True).values_list("backend").annotate(count=Count("pk")))

@@ -62,7 +62,7 @@ def standing(now: datetime, data: Path) -> Standing:
     return Standing(
         healthy=not reasons, reasons=reasons, version=release(), processes=_processes(found or []), sweep_age=age,
         workloads=by_status(), clusters_up=Cluster.objects.filter(up__isnull=False, released__isnull=True).count(),
-        unknown_machines=Stray.objects.filter(gone__isnull=True, decision="").count(), holds=f"{_held():f}",
+        unknown_machines=Stray.waiting(), holds=f"{_held():f}",
     )
 
 

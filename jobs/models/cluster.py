@@ -105,3 +105,8 @@ class Stray(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["backend", "token"], name="one_row_a_stray")]
+
+    @classmethod
+    def waiting(cls) -> int:
+        """How many wait for an admin's word."""
+        return cls.objects.filter(gone__isnull=True, decision="").count()

@@ -75,3 +75,8 @@ class Outage(models.Model):
 
     start = models.DateTimeField()
     end = models.DateTimeField(db_index=True)
+
+    @classmethod
+    def last_end(cls) -> datetime | None:
+        """Since when this portal is there without a break, as far as it knows."""
+        return cls.objects.order_by("-end").values_list("end", flat=True).first()

@@ -35,7 +35,6 @@ class Step:
     number: int
     kind: str = ""
     period: float = 1.0  # in the deck's unit of time
-    nonlinear: bool = False
 
 
 @dataclass
@@ -102,7 +101,7 @@ def _card(deck: Deck, line: str) -> str:
     name, _, options = line.upper().replace(" ", "").partition(",")
     card = name[1:]
     if card == "STEP":
-        deck.steps.append(Step(len(deck.steps) + 1, nonlinear="NLGEOM" in options and "NLGEOM=NO" not in options))
+        deck.steps.append(Step(len(deck.steps) + 1))
     elif card in FILED:
         deck.results = True
     elif card in ("NODEPRINT", "ELPRINT"):

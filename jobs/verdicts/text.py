@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from .base import Evidence, Files
+from .base import Files
 
 CHUNK = 1 << 20
 LINE = 8192
@@ -114,12 +114,3 @@ def brief(value: float | None) -> str:
         return "?"
     whole = math.isfinite(value) and abs(value) < 1e9 and value == int(value)
     return str(int(value)) if whole else f"{value:.6g}"
-
-
-def at_line(folder: Files, name: str, wanted: bytes, limit: int = 8 << 20) -> Evidence | None:
-    """The first line of a file that contains `wanted` (letters in any case)."""
-    low = wanted.lower()
-    for count, line in lines(folder, name, limit):
-        if low in line.lower():
-            return Evidence(name, count, shown(line))
-    return None

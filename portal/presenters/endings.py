@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from jobs.verdicts.base import Ending
 from jobs.verdicts.exit import Explanation, explain
-from portal import words
 
 from .facts import Facts
 from .text import cut, plural
@@ -62,7 +61,3 @@ def short(facts: Facts) -> str:
     if exit.get("signal"):
         return f"signal {exit['signal']}"
     return f"exit code {exit['code']}" if exit.get("code") is not None else ""
-
-
-def money_spent(facts: Facts) -> str:
-    return f"{words.money(facts.cost.spent)} spent" if facts.cost.spent else "nothing spent"

@@ -68,7 +68,7 @@ def page(now: datetime, admin: bool) -> Page:
     clusters = hardware.alive(now) if admin else []
     rows = [row(kind) for kind in hardware.kinds()]
     more = totals.clusters - len(clusters)
-    return Page(_by_region(rows), totals, clusters, more, hardware.unknown() if admin else 0, hardware.compared() if admin else None)
+    return Page(_by_region(rows), totals, clusters, more, Stray.waiting() if admin else 0, hardware.compared() if admin else None)
 
 
 def day(now: datetime) -> Day:
