@@ -14,14 +14,13 @@ from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any
 
-from django.conf import settings
 from django.core.files.storage import default_storage
-from django.db.models import Q, prefetch_related_objects
+from django.db.models import Q
 from django.utils import timezone
 
 from . import detecting, lifecycle, names, validation, verdicts
 from .acting import side_by_side
-from .models import Check, Job, JobInput, touch, update_alike
+from .models import Check, Choice, Job, JobInput, touch, update_alike
 from .places import path_of
 from .shapes import key_of, merged, shapes_of
 
@@ -29,7 +28,7 @@ log = logging.getLogger(__name__)
 
 TAKEN = 60
 """Seconds after which a check that was taken and not finished is free again."""
-AT_ONCE = getattr(settings, "HEADRACE_CHECKS_AT_ONCE", 50)
+AT_ONCE = 50
 """Checks that are done before their findings are told; what needs none goes on with them."""
 
 
@@ -44,8 +43,8 @@ def ahead(now: datetime, limit: int = 20) -> int:
 
 def perform(jobs: Sequence[Job], now: datetime, most: int = AT_ONCE) -> int:
     """See to it that each job has its check, and do those that are not done and that nobody else does; how many were done."""
-    prefetch_related_objects([job.workload for job in jobs], "choices__coretype")
-    uses, shapes = inputs_of(jobs), {job.pk: shapes_of(job) for job in jobs}
+    choices = Choice.of([job.pk for job in jobs])
+    uses, shapes = inputs_of(jobs), {job.pk: shapes_of(job, choices=choices[job.pk]) for job in jobs}
     known = detecting.found(chain(*shapes.values()))
     _give_checks(jobs, shapes, uses, known)
     todo: dict[int, Job] = {}
@@ -97,7 +96,7 @@ def _key(shapes: Sequence[Job], uses: list[JobInput], known: detecting.Found | N
 def inputs_of(jobs: Sequence[Job]) -> dict[int, list[JobInput]]:
     """The inputs of many jobs in one query."""
     found: dict[int, list[JobInput]] = defaultdict(list)
-    for use in JobInput.objects.filter(job__in=jobs).select_related("file").order_by("order", "pk"):
+    for use in JobInput.objects.filter(job__any_of=[job.pk for job in jobs]).select_related("file").order_by("order", "pk"):
         found[use.job_id].append(use)
     return found
 
@@ -143,6 +142,7 @@ def _write(check: Check, findings: Sequence[validation.Finding], files: int) -> 
 
 
 def request_of(job: Job, uses: Sequence[JobInput], known: detecting.Found) -> validation.Request:
+    """What the validators are told of a job: memory in bytes a node, cores in all."""
     work = job.workload
     read = _read(uses)
     stored: validation.Inputs = validation.Stored([_stored(use, read[use.name]) for use in uses])
@@ -169,7 +169,6 @@ def _read(uses: Sequence[JobInput]) -> dict[str, str]:
     found = {use.name: names.raw(use.name).decode("utf-8", "replace") for use in uses}
     alike = Counter(found.values())
     return {name: text if alike[text] == 1 else name for name, text in found.items()}
-
 
 
 def run(job: Job) -> list[dict[str, Any]]:

@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 GOING_ON = (lifecycle.STARTING, lifecycle.RUNNING, lifecycle.STOPPING)
 """Stages that a row may enter while its turn goes on; what the others look at is loaded when they claim it."""
 LEAVING = (*lifecycle.REST_CODES, lifecycle.QUEUED, lifecycle.SUSPENDED)
-BATCH = 50 if settings.SQLITE else 400
+BATCH = 50 if settings.SQLITE else 500
 """Rows a turn; on SQLite every writer waits while a batch is written down."""
 SELDOM = (
     *("gate", "gate_text", "gate_more", "gate_since", "gate_else", "made", "submitted", "submit_key", "archived", "flagged"),
@@ -120,7 +120,7 @@ def load(rows: Sequence[Workload], now: datetime) -> list[Facts]:
         if cluster.attempt == attempts[cluster.workload_id]
     }
     nodes = Counter(Node.objects.filter(cluster__any_of=[one.pk for one in clusters.values()]).order_by().values_list("cluster", flat=True))
-    since = Outage.objects.order_by("-end").values_list("end", flat=True).first()
+    since = Outage.last_end()
     kept = homes.latest([work.pk for work in rows if work.kind == "workstation"])
     return [_facts(work, clusters.get(work.pk), nodes, since, kept.get(work.pk)) for work in rows]
 

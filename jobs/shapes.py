@@ -11,16 +11,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .models import Coretype, Job
+from .models import Choice, Coretype, Job
 from .validation import Finding
 
 HARDWARE = ("coretype", "coretype_id", "nodes", "cores")
 
 
-def shapes_of(job: Job, changed: Mapping[str, Any] | None = None) -> list[Job]:
-    """The job in each hardware that it may get; most have one. `changed`: columns of the workload as an offer would have them."""
+def shapes_of(job: Job, changed: Mapping[str, Any] | None = None, choices: Sequence[Choice] | None = None) -> list[Job]:
+    """The job in each hardware that it may get; most have one.
+
+    `changed`: columns of the workload as an offer would have them. `choices`: its rows, if they are at hand.
+    """
     work = job.workload
-    choices = list(work.acceptable) or (list(work.choices.all()) if work.pk else [])
+    if choices is None:
+        choices = list(work.acceptable) or (list(work.choices.all()) if work.pk else [])
     found = [in_shape(job, {"coretype": one.coretype, "nodes": one.nodes, "cores": one.cores}) for one in choices] or [job]
     changes = {name: value for name, value in (changed or {}).items() if name in HARDWARE}
     return [in_shape(found[0], changes), *found[1:]] if changes else found

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
+
 from django.core.validators import MinValueValidator
 from django.db import models
 
@@ -21,6 +24,14 @@ class Choice(models.Model):
 
     def __str__(self) -> str:
         return f"{self.coretype} {self.nodes} \u00d7 {self.cores}"
+
+    @classmethod
+    def of(cls, workloads: Sequence[int]) -> dict[int, list[Choice]]:
+        """Those of many workloads, by their ids and in order, with their coretypes; an empty list for what has none."""
+        found: dict[int, list[Choice]] = defaultdict(list)
+        for choice in cls.objects.filter(workload__any_of=workloads).select_related("coretype"):
+            found[choice.workload_id].append(choice)
+        return found
 
     @property
     def total_cores(self) -> int:
