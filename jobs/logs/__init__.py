@@ -43,7 +43,7 @@ from jobs.logs.line_index import (
     total_lines,
 )
 from jobs.logs.names import log_path
-from jobs.logs.sealing import Seal, complete, seal
+from jobs.logs.sealing import Seal, close, complete, seal
 from jobs.logs.touching import last_touched, touched
 from jobs.logs.watching import watch, watch_mark, watched
 
@@ -58,6 +58,7 @@ __all__ = [
     "attempt_dir",
     "beats",
     "chart",
+    "close",
     "complete",
     "course_dir",
     "delete",

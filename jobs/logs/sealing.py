@@ -1,7 +1,8 @@
 """The last word on a stream: the agent's count and hash compared with what we hold.
 
 The one idea: hashes are taken over the kept bytes in order, so they can agree although a gap is
-named; a stream is complete only if they agree and nothing is missing.
+named; a stream is complete only if they agree and nothing is missing. An agent that is gone without
+its last word leaves a seal that says so.
 """
 
 import hashlib
@@ -10,7 +11,7 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from jobs.logs.files import path_of
+from jobs.logs.files import path_of, streams
 from jobs.logs.holes import kept, length, noted
 from jobs.logs.names import beside, log_path
 
@@ -19,11 +20,11 @@ PIECE = 1 << 20
 
 @dataclass(frozen=True)
 class Seal:
-    """What we hold, what the agent said, and whether nothing is missing. Sizes in bytes."""
+    """What we hold, what the agent said (None: nothing any more), and whether nothing is missing. Sizes in bytes."""
 
     size: int
     sha256: str
-    agent_size: int
+    agent_size: int | None
     agent_sha256: str
     complete: bool
 
@@ -39,6 +40,14 @@ def seal(directory: Path, stream: str, generation: int, agent_size: int, agent_s
     result = Seal(size, digest, agent_size, agent_sha256, agreed)
     _save(path, result)
     return result
+
+
+def close(directory: Path) -> None:
+    """The nodes are gone: what they have not sealed grows no more, and how much more they had is not known."""
+    for stream in {"stdout", *(one.name for one in streams(directory))}:
+        path = path_of(directory, stream)
+        if not beside(path, "seal").exists():
+            _save(path, Seal(length(path), "", None, "", complete=False))
 
 
 def complete(directory: Path, stream: str, *, generation: int | None = None) -> Seal | None:

@@ -7,11 +7,12 @@ and only then is the end written. Stopped is never shown while anything still ru
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from .. import backends, gauging, homes, judging, ledger, lifecycle
+from .. import backends, gauging, homes, judging, ledger, lifecycle, logs
 from ..acting import side_by_side
 from ..lifecycle import ENDINGS, Outcome
 from ..models import Cluster, Outage
@@ -77,12 +78,22 @@ def take_down(batch: Sequence[Facts], now: datetime, then: Act) -> list[Step]:
         announce_all((f"orders:{facts.work.public_id}", {}) for facts in batch)
     answers = side_by_side(lambda facts: backends.get(facts.cluster.backend).destroy(facts.cluster.token), batch)
     gone = [facts for facts, answer in zip(batch, answers, strict=True) if answer is True]
+    _close_logs(gone)
     _ask_why([facts for facts in gone if _may_be_outside(facts)], now)
     moment = max(now, timezone.now())
     Cluster.objects.filter(pk__any_of=[facts.cluster.pk for facts in gone], released__isnull=True).update(released=moment)
     gauging.forget()
     homes.forget_unfinished([facts.work for facts in gone])
     return [_released(facts, answer, moment, then) for facts, answer in zip(batch, answers, strict=True)]
+
+
+def _close_logs(batch: Sequence[Facts]) -> None:
+    """Where nobody was there to say that all of it had come."""
+    for facts in batch:
+        cluster = facts.cluster
+        if cluster is not None and cluster.went and not cluster.saved:
+            with suppress(OSError):
+                logs.close(logs.attempt_dir(facts.work.public_id, cluster.attempt))
 
 
 def _released(facts: Facts, answer: object, moment: datetime, then: Act) -> Step:

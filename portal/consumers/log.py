@@ -4,7 +4,7 @@ The one idea: the viewer says from which offset it wants to follow and acknowled
 most 1 MiB is under way. So a viewer that stops reading costs a MiB, and one that comes back after a break
 goes on at its own last offset.
 
-Server: {"type": "info", size, lines, generation, complete, ended, gaps: [[from, to, reason]], sha256}, again
+Server: {"type": "info", size, lines, generation, complete, ended, unsure, gaps: [[from, to, reason]], sha256}, again
 on changes and as a heartbeat; binary frames of an offset (8 bytes, big-endian) and at most 64 KiB. What is
 not kept is left out: the next frame's offset lies behind it.
 Client: {"type": "follow", "from": n}, {"type": "ack", "offset": n}, {"type": "pause"}.
@@ -135,6 +135,7 @@ def info(now: Ended) -> dict[str, Any]:
         "generation": now.generation,
         "complete": bool(seal and (seal.complete or (now.gaps and seal.size == seal.agent_size))),
         "ended": bool(seal),
+        "unsure": bool(seal and seal.agent_size is None),
         "gaps": [[gap.start, gap.end, gap.reason] for gap in now.gaps],
         "sha256": seal.sha256 if seal else None,
     }

@@ -135,4 +135,6 @@ def _seal(directory: Path, stream: str) -> str:
         first, size = gaps[0], words.count(seal.size)
         where = f"the first from {words.count(first.start)} to {words.count(first.end)}: {first.reason}"
         return f"{size} bytes, {plural(len(gaps), 'gap')} of {words.count(lost)} bytes, {where}"
+    if seal.agent_size is None:
+        return f"{words.count(seal.size)} bytes; the node was gone before it said whether that is all"
     return f"{words.count(seal.size)} of {words.count(seal.agent_size)} bytes that the node had; the checksums differ"

@@ -253,7 +253,7 @@ class Viewer {
     const tone = standing(this.info, lost);
     place.replaceChildren(
       make("span", { className: `toned tone-${tone[0]} strong` }, icon(tone[1]), ` ${tone[2]}`),
-      make("span", { textContent: `${count(bytes)} bytes, ${count(this.total())} lines` }),
+      make("span", { textContent: `${count(bytes)} bytes, ${count(this.total())} line${this.total() === 1 ? "" : "s"}` }),
       ...(lost ? [make("span", { className: "toned tone-look" }, icon("alert-triangle"), ` ${gaps.length} gap${gaps.length === 1 ? "" : "s"}, ${count(lost)} bytes missing`)] : []),
       ...(!complete && !this.info.ended && this.pace?.rate ? [make("span", { textContent: `${size(Math.round(this.pace.rate))}/s` })] : []),
       ...(complete && sha256 ? [make("span", { className: "hash", textContent: `sha256 ${sha256}` })] : []),
@@ -262,9 +262,10 @@ class Viewer {
 }
 
 /** Tone, icon and word of a log: it grows, is complete, lacks known bytes, or is not what the node had. */
-function standing({ complete, ended }, lost) {
+function standing({ complete, ended, unsure }, lost) {
   if (complete && !lost) return ["pass", "shield-check", "Complete"];
   if (complete || (ended && lost)) return ["look", "alert-triangle", "Ended, with gaps"];
+  if (unsure) return ["look", "alert-triangle", "Ended; the node was gone before it said whether this is all"];
   if (ended) return ["look", "alert-triangle", "Ended; not all that the node wrote is here"];
   return ["work", "activity", "Growing"];
 }

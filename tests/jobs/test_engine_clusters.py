@@ -8,7 +8,7 @@ import playing
 import pytest
 from playing import running_one, submit
 
-from jobs import backends, engine, gateway, lifecycle, rounds
+from jobs import backends, engine, gateway, lifecycle, logs, rounds
 from jobs.models import Outage, Stray, Turn, Workload
 from jobs.stages import running
 from jobs.stages.base import Facts
@@ -86,6 +86,7 @@ def test_a_vanished_cluster_is_lost_after_two_looks(clock, cloud):
         work.refresh_from_db()
         assert work.status == ("running" if look == 1 else "failed")
     assert (work.reason, work.failed_stage) == ("node-lost", "running")
+    assert logs.complete(logs.attempt_dir(work.public_id, 1), "stdout").agent_size is None  # over, and nobody knows whether that is all
 
 
 def test_silence_counts_only_while_the_portal_was_up(clock):

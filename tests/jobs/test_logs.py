@@ -209,6 +209,15 @@ def test_a_log_with_a_gap_is_never_complete(folder):
     assert not sealed.complete
 
 
+def test_what_its_node_could_not_seal_is_said_to_be_over_and_not_to_be_all(folder):
+    fill(folder, LINES)
+    logs.write(folder, "sealed", 0, 0, b"x")
+    kept = logs.seal(folder, "sealed", 0, 1, hashlib.sha256(b"x").hexdigest())
+    logs.close(folder)
+    assert logs.complete(folder, "stdout") == logs.Seal(len(LINES), "", None, "", False)
+    assert logs.complete(folder, "sealed") == kept
+
+
 # beats
 
 

@@ -26,6 +26,7 @@ async def test_an_info_comes_first_and_bytes_only_when_asked_for(work, folder, s
             "generation": 0,
             "complete": False,
             "ended": False,
+            "unsure": False,
             "gaps": [],
             "sha256": None,
         }
