@@ -23,10 +23,21 @@ from .models.fields import rounded
 from .money.books import AHEAD, STEP, ZERO, Books, as_money, due, rate, seconds_between
 from .money.disks import begin_disk, disk_rate, disk_spent, meter_disks
 from .money.granting import Refused, adjust, begin_periods, notice, opened, period_key, schedule, set_limit
-from .money.paying import Purse, Short, budgets_for, everybody_runs_unpaid, may_run_unpaid, moment_of, nobody_pays, short_of, why_unusable
+from .money.paying import (
+    Purse,
+    Short,
+    amount_of,
+    budgets_for,
+    everybody_runs_unpaid,
+    may_run_unpaid,
+    moment_of,
+    nobody_pays,
+    short_of,
+    why_unusable,
+)  # fmt: skip
 
 __all__ = [
-    "Cost", "Purse", "Refused", "Short", "adjust", "begin_disk", "begin_periods", "budgets_for", "cost", "disk_rate", "due",
+    "Cost", "Purse", "Refused", "Short", "adjust", "amount_of", "begin_disk", "begin_periods", "budgets_for", "cost", "disk_rate", "due",
     "end_of_billing", "everybody_runs_unpaid", "first_hour", "may_run_unpaid", "meter", "meter_disks", "moment_of", "nobody_pays",
     "notice", "opened", "period_key", "rate", "release_holds", "schedule", "set_limit", "settle", "short_of", "why_unusable",
 ]  # fmt: skip

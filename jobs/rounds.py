@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from . import backends, ends, engine, gauging, ledger, lifecycle, requests, surveying, telling
+from . import backends, engine, gauging, ledger, lifecycle, mailing, requests, surveying, walltimes
 from .models import Cluster, Installation, Outage, Stray, Turn, Workload, touch
 from .money import notices
 from .signals import announce
@@ -129,8 +129,8 @@ def _turn_budgets(now: datetime) -> None:
         touch(list(Workload.objects.filter(status=lifecycle.QUEUED, gate="budget").values_list("pk", flat=True)[:1000]), now)
     ledger.notice(now)
     notices.send(now)
-    telling.send(now)
-    ends.warn(now)
+    mailing.send(now)
+    walltimes.warn(now)
 
 
 # --- reconcile --------------------------------------------------------------------------------------------------------

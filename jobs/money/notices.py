@@ -1,28 +1,19 @@
-"""Mails about budgets: who is told that a threshold was passed.
-
-One idea: the row of the notice is the queue. A mail that can't be sent is tried again with the next turn, for a day;
-the page shows the notice at once, with mail or without.
-"""
+"""Mails about budgets: who is told that a threshold was passed or an end comes near. See mailing.py for how."""
 
 from __future__ import annotations
 
-import logging
 from datetime import datetime, timedelta
-from decimal import Decimal
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.core.mail import send_mail
 from django.db.models import Q, QuerySet
 
-from ..models import Budget, BudgetNotice, Unit
+from ..mailing import AT_ONCE, mail_once
+from ..models import Budget, BudgetNotice
 from .granting import END
-from .paying import moment_of
-
-log = logging.getLogger(__name__)
+from .paying import amount_of, moment_of
 
 PATIENCE = timedelta(days=1)
-AT_ONCE = 20
 
 
 def send(now: datetime) -> int:
@@ -44,31 +35,16 @@ def told(budget: Budget) -> QuerySet[User]:
 
 
 def _mail(notice: BudgetNotice, now: datetime) -> bool:
-    """Taken by compare-and-set, so that two beats mail once; given back if the mail server does not take it."""
-    if not BudgetNotice.objects.filter(pk=notice.pk, mailed__isnull=True).update(mailed=now):
-        return False
-    budget = notice.budget
-    subject, text = _letter(notice)
-    try:
-        send_mail(" ".join(subject.split()), text, None, list(told(budget).values_list("email", flat=True)))
-    except OSError as error:
-        log.warning("no mail about budget %s: %s", budget.pk, error)
-        BudgetNotice.objects.filter(pk=notice.pk).update(mailed=None)
-        return False
-    return True
+    return mail_once(notice, now, list(told(notice.budget).values_list("email", flat=True)), *_letter(notice))
 
 
 def _letter(notice: BudgetNotice) -> tuple[str, str]:
     """Subject and text."""
     budget = notice.budget
-    spent, held, limit = (_amount(budget, value) for value in (budget.spent, budget.held, budget.amount))
+    spent, held, limit = (amount_of(budget, value) for value in (budget.spent, budget.held, budget.amount))
     sums, address = f"{spent} spent, {held} held of {limit}", f"{settings.PORTAL_URL.rstrip('/')}/budget/{budget.pk}/"
     subject, text = f"{budget.name}: {notice.percent} % used", f"Budget {budget.name} has passed {notice.percent} %: {sums}."
     if notice.percent == END:
         when = moment_of(budget, budget.ends)
         subject, text = f"{budget.name}: ends {when}", f"Budget {budget.name} ends {when}: {sums}. What is left then is of no use any more."
     return subject, f"{text}\n\n{address}\n"
-
-
-def _amount(budget: Budget, value: Decimal) -> str:
-    return f"{settings.CURRENCY}{value:,.2f}" if budget.unit == Unit.MONEY else f"{value:,.2f} core-hours"

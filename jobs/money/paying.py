@@ -15,11 +15,12 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db.models import F, Q
 from django.utils import timezone
 
-from ..models import Asks, Budget, Hold, Installation, Unpaid, insert
+from ..models import Asks, Budget, Hold, Installation, Unit, Unpaid, insert
 from ..models.fields import rounded
 from ..models.roles import is_admin
 from .books import HOUR, ZERO, as_money, rate
@@ -79,6 +80,11 @@ def why_unusable(budget: Budget, now: datetime) -> str:
     if budget.is_strict and budget.ends is not None and budget.ends - now < timedelta(seconds=HOUR):
         return f"Budget {budget.name} ends {moment_of(budget, budget.ends)}; the first hour does not fit in before that"
     return ""
+
+
+def amount_of(budget: Budget, amount: Decimal) -> str:
+    """An amount in words, in the unit of the budget."""
+    return f"{settings.CURRENCY}{amount:,.2f}" if budget.unit == Unit.MONEY else f"{amount:,.2f} core-hours"
 
 
 def moment_of(budget: Budget, at: datetime | None) -> str:

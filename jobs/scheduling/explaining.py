@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from .. import capacity, ledger, lifecycle
 from ..models import Coretype, Workload
-from .gates import amount_of
 from .limits import load
 from .line import cores_of
 
@@ -50,7 +49,7 @@ def gates(workload: Workload, now: datetime) -> list[Gate]:
 def _passed_sentences(workload: Workload) -> dict[str, str]:
     kind = workload.coretype
     budgets = ledger.budgets_for(workload.owner, workload.project)
-    names = ", ".join(f"{amount_of(b, b.left)} free in {b.name}" for b in budgets) or "no budget applies"
+    names = ", ".join(f"{ledger.amount_of(b, b.left)} free in {b.name}" for b in budgets) or "no budget applies"
     return {
         "coretype": f"{kind.name} is offered: up to {kind.max_nodes} x {kind.cores} cores",
         "budget": f"First hour {_amount_money(workload)}; {names}",

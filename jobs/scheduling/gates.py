@@ -8,8 +8,6 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from functools import lru_cache
 
-from django.conf import settings
-
 from .. import ledger
 from ..models import Asker
 from .limits import Limits
@@ -26,10 +24,6 @@ def why_not(work: Asker, line: Line, purse: ledger.Purse, limits: Limits, now: d
         or limits.short(work)
         or _place(work, line, now)
     )
-
-
-def amount_of(budget: ledger.Budget, amount: object) -> str:
-    return f"{settings.CURRENCY}{amount:,.2f}" if budget.unit == ledger.Unit.MONEY else f"{amount:,.2f} core-hours"
 
 
 # --- in order ---------------------------------------------------------------------------------------------------------
@@ -64,7 +58,7 @@ def _budget(work: Asker, purse: ledger.Purse) -> Waiting | None:
         return Waiting("budget", short.why, never=short.never)
     left = purse.left[budget.pk]
     more = f"Price {work.price.normalize():f} per core-hour, {cores_of(work.total_cores)}"
-    sentence = f"Needs {amount_of(budget, short.needed)} for the first hour; {amount_of(budget, left)} free in {budget.name}"
+    sentence = f"Needs {ledger.amount_of(budget, short.needed)} for the first hour; {ledger.amount_of(budget, left)} free in {budget.name}"
     return Waiting("budget", sentence, more)
 
 

@@ -16,7 +16,6 @@ from .. import capacity, ledger, lifecycle
 from ..capacity import Pool
 from ..models import Asker, Coretype, Project, Workload
 from .deciding import keep_free
-from .gates import amount_of
 from .limits import Limits, load
 from .line import TELL, Line
 from .loading import lines_of, waiting_line
@@ -153,7 +152,7 @@ def _money(work: Workload, now: datetime) -> Iterator[Offer]:
         moved.project = project
         if budgets and _pays(moved, now) and limits.short(moved) is None:
             left = min((b for b in budgets if b.project_id), key=lambda b: b.left, default=budgets[0])
-            yield Offer("project", f"Project {project} has {amount_of(left, left.left)} left", {"project_id": project.pk})
+            yield Offer("project", f"Project {project} has {ledger.amount_of(left, left.left)} left", {"project_id": project.pk})
     if not work.economy and work.coretype.economy_price is not None:
         cheap = copy.copy(work)
         cheap.economy = True

@@ -6,9 +6,9 @@ import logging
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.core.mail import send_mail
 from django.db.models import QuerySet
 
+from ..mailing import AT_ONCE, mail_once
 from ..models import Webhook
 
 log = logging.getLogger(__name__)
@@ -33,19 +33,10 @@ def untold(now: datetime) -> QuerySet[Webhook]:
 
 def tell(now: datetime) -> int:
     """Mail those who were not told; how many. What the mail server does not take is tried with the next turn, for a day."""
-    return sum(_mail(hook, now) for hook in untold(now).select_related("owner")[:20])
+    return sum(_mail(hook, now) for hook in untold(now).select_related("owner")[:AT_ONCE])
 
 
 def _mail(hook: Webhook, now: datetime) -> bool:
-    """Taken by compare-and-set, so that two turns mail once."""
-    if not Webhook.objects.filter(pk=hook.pk, mailed__isnull=True).update(mailed=now):
-        return False
     place = f"{settings.PORTAL_URL.rstrip('/')}/account/webhooks/{hook.public_id}/"
     text = f"Your webhook {hook.public_id} is disabled. {hook.trouble} What it should be told is no longer sent.\n\n{place}"
-    try:
-        send_mail("A webhook is disabled", text, None, [hook.owner.email])
-    except OSError as error:
-        log.warning("no mail about %s: %s", hook, error)
-        Webhook.objects.filter(pk=hook.pk).update(mailed=None)
-        return False
-    return True
+    return mail_once(hook, now, [hook.owner.email], "A webhook is disabled", text)

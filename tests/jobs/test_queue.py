@@ -7,7 +7,7 @@ import factories
 import playing
 import pytest
 
-from jobs import ends, gauging, lifecycle, requests, scheduling
+from jobs import gauging, lifecycle, requests, scheduling, walltimes
 from jobs.models import Budget, Charge, Request, Workload
 from jobs.scheduling import fair
 
@@ -160,17 +160,17 @@ def test_another_project_s_money_is_offered(clock, owner, wing, granite):
 # --- the end of the walltime ------------------------------------------------------------------------------------------
 def test_warnings_come_once_30_and_5_minutes_before_the_end(clock, owner, granite):
     work, _ = running(clock, owner, coretype=granite, cores=8, walltime=7200)
-    assert ends.warn(clock.forward(5000)) == 0
-    assert (ends.warn(clock.forward(500)), ends.warn(clock.forward(1))) == (1, 0)
-    assert (ends.warn(clock.forward(1420)), ends.warn(clock.forward(1))) == (1, 0)
+    assert walltimes.warn(clock.forward(5000)) == 0
+    assert (walltimes.warn(clock.forward(500)), walltimes.warn(clock.forward(1))) == (1, 0)
+    assert (walltimes.warn(clock.forward(1420)), walltimes.warn(clock.forward(1))) == (1, 0)
     texts = list(work.events.filter(reason="walltime-soon").values_list("detail", flat=True))
     assert [text.split(" left")[0] for text in texts] == ["28 min", "5 min"]
 
 
 def test_a_short_walltime_is_no_news_before_its_second_half(clock, owner, granite):
     work, _ = running(clock, owner, coretype=granite, cores=8, walltime=600)
-    assert (ends.warn(clock.forward(200)), ends.warn(clock.forward(110))) == (0, 1)
-    assert ends.warn(clock.forward(100)) == 0
+    assert (walltimes.warn(clock.forward(200)), walltimes.warn(clock.forward(110))) == (0, 1)
+    assert walltimes.warn(clock.forward(100)) == 0
     assert [text.split(" left")[0] for text in work.events.filter(reason="walltime-soon").values_list("detail", flat=True)] == ["5 min"]
 
 

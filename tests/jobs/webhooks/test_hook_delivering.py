@@ -10,6 +10,7 @@ import factories
 import pytest
 from django.core import mail
 
+from jobs import mailing
 from jobs.models import Webhook, WebhookDelivery
 from jobs.webhooks import calling, delivering, disabling
 
@@ -139,7 +140,7 @@ def test_a_mail_that_is_not_taken_is_tried_again(hook, turn, clock, settings, ow
         raise OSError("no")
 
     with monkeypatch.context() as broken:
-        broken.setattr(disabling, "send_mail", refuse)
+        broken.setattr(mailing, "send_mail", refuse)
         turn()
     turn()
     assert len(mail.outbox) == 1
