@@ -79,12 +79,17 @@ class Agents(threading.Thread):
 
 
 def crank() -> None:
-    """A worker: takes turns of every stage until it is ended. One without work sleeps: hints would wake it."""
-    from jobs import engine
+    """A worker: takes turns of the stages in which something is due until it is ended. In place of the hints it looks itself."""
+    from django.utils import timezone
 
+    from jobs import engine, rounds
+    from jobs.models import Workload
+
+    waiting = Workload.objects.filter(status="queued")
     print("ready", flush=True)
     while True:
-        if not sum(engine.turn(code) for code in ("queued", "validating", "starting", "running", "stopping")):
+        codes = ["queued"] if waiting.exists() else []
+        if not sum(engine.turn(code) for code in codes + rounds.due_queues(timezone.now())):
             time.sleep(0.01)
 
 
