@@ -1,6 +1,5 @@
 """Homes as archives: everything comes back as it was, whatever it is called; nothing hostile gets out of its folder."""
 
-import hashlib
 import io
 import os
 import resource
@@ -13,88 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from jobs.agent import health, home, restore, walk
-from jobs.agent.config import parse
-from portal.forms.names import LONGEST_PATH
+from jobs.agent import health, home, restore
+from tests.jobs.agent.homes import config_of, fill, looked, nothing, restored, saved
 
 UID = 54330
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="needs root to become another user")
 
 
-def nothing():
-    """No reason to stop."""
-
-
-def config_of(folder, **extra):
-    (folder / "work").mkdir(parents=True, exist_ok=True)
-    raw = {"portal": "http://x", "token": "t-1", "secret": "s", "folder": str(folder), "workdir": str(folder / "work"), **extra}
-    return parse(raw)
-
-
 @pytest.fixture
 def config(tmp_path):
     return config_of(tmp_path / "one")
-
-
-def saved(config):
-    """(archive's bytes, the Archive)."""
-    archive = home.Archive(config, nothing)
-    data = b"".join(archive.pieces())
-    assert len(data) % tarfile.RECORDSIZE == 0
-    assert len(data) <= home.measure(config, nothing).size + tarfile.RECORDSIZE
-    return data, archive
-
-
-def restored(data, tmp_path, name="two", **extra):
-    config = config_of(tmp_path / name, **extra)
-    (tmp_path / "archive.tar").write_bytes(data)
-    if config.run_as:
-        os.chown(config.workdir, *config.run_as)
-    restore.restore(config, str(tmp_path / "archive.tar"))
-    return config
-
-
-def looked(path):
-    """All that is kept of a home."""
-    found, inodes = {}, {}
-    for above, folders, files in os.walk(os.fsencode(path)):
-        for name in folders + files:
-            full = os.path.join(above, name)
-            status = os.lstat(full)
-            facts = [stat.S_IFMT(status.st_mode), stat.S_IMODE(status.st_mode), status.st_mtime_ns]
-            if stat.S_ISLNK(status.st_mode):
-                facts.append(os.readlink(full))
-            elif stat.S_ISREG(status.st_mode):
-                facts.append(hashlib.sha256(Path(os.fsdecode(full)).read_bytes()).hexdigest())
-                facts.append(inodes.setdefault(status.st_ino, len(inodes)) if status.st_nlink > 1 else None)
-            found[os.path.relpath(full, os.fsencode(path))] = tuple(facts)
-    return found
-
-
-def fill(work):
-    (work / "deep" / ("d" * 120) / ("e" * 120)).mkdir(parents=True)
-    (work / "deep" / ("d" * 120) / ("e" * 120) / ("f" * 200)).write_text("long")
-    (work / "empty folder").mkdir(mode=0o711)
-    (work / "empty file").touch()
-    (work / "script.sh").write_text("#!/bin/sh\n")
-    (work / "script.sh").chmod(0o4755)
-    (work / "ünïcode 文件").write_text("u")
-    for name in (b"bytes \xff\xfe", b"new\nline", b"-rf *", b"a" * 100, b"b" * 101, b" lead", b"tab\t", b"100%=", b"\xff" * 150):
-        with open(os.path.join(os.fsencode(work), name), "wb") as file:
-            file.write(name * 3)
-    (work / "big").write_bytes(os.urandom(3_000_001))
-    os.link(work / "big", work / "deep" / "second name")
-    os.symlink("/etc/passwd", work / "absolute")
-    os.symlink("../../..", work / "deep" / "out")
-    os.symlink(b"\xfe\xfd" * 60, os.path.join(os.fsencode(work), b"odd link"))
-    os.symlink("nowhere", work / "dangling")
-    (work / "locked").mkdir()
-    (work / "locked" / "inside").write_text("x")
-    (work / "locked").chmod(0o500)
-    for number, path in enumerate((work / "big", work / "locked", work / "empty folder")):
-        os.utime(path, ns=(1, 1_700_000_000_123_456_789 + number))
-    os.utime(work / "empty file", ns=(0, 0))
-    os.utime(work / "script.sh", ns=(0, -5_500_000_000))
 
 
 def test_everything_comes_back_as_it_was(config, tmp_path):
@@ -167,76 +94,6 @@ def test_the_mark_changes_with_the_home(config, tmp_path):
         change()
         seen.append(home.measure(config, nothing).mark)
     assert len(set(seen)) == len(seen)
-
-
-def deep(top, levels, folder="d"):
-    """Folders in each other, every fourth with a file, deeper than a path may be long."""
-    here = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
-    for level in range(levels):
-        os.mkdir(folder, dir_fd=here)
-        here, above = os.open(folder, os.O_RDONLY | os.O_DIRECTORY, dir_fd=here), here
-        os.close(above)
-        if level % 4 == 3:
-            os.close(os.open(f"z{level}", os.O_WRONLY | os.O_CREAT, dir_fd=here))
-    os.close(here)
-
-
-def entries(data):
-    with tarfile.open(fileobj=io.BytesIO(data)) as tar:
-        return [(member.name, member.isdir()) for member in tar]
-
-
-@pytest.fixture
-def few_descriptors():
-    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 90, limits[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-
-
-@pytest.mark.usefixtures("few_descriptors")
-def test_folders_lie_as_deep_as_any_path_that_may_be_sent(config):
-    assert LONGEST_PATH // 2 <= walk.DEEPEST
-    deep(config.workdir, walk.DEEPEST)
-    data, archive = saved(config)
-    assert (archive.skipped, archive.files, len(entries(data))) == ([], walk.DEEPEST // 4, walk.DEEPEST + walk.DEEPEST // 4)
-
-
-@pytest.mark.usefixtures("few_descriptors")
-def test_deep_folders_come_back_in_place_of_deeper_ones(config, tmp_path):
-    deep(config.workdir, 80)
-    (tmp_path / "two" / "work").mkdir(parents=True)
-    deep(tmp_path / "two" / "work", 200, "other")
-    data, _ = saved(config)
-    assert saved(restored(data, tmp_path))[0] == data
-
-
-def test_what_lies_deeper_is_named_with_its_reason(config):
-    deep(config.workdir, walk.DEEPEST + 1)
-    (Path(config.workdir) / "long").mkdir()
-    deep(Path(config.workdir) / "long", walk.LONGEST // 250 + 2, "n" * 250)
-    _, archive = saved(config)
-    assert [(why, path[:3]) for path, why in archive.skipped] == [
-        ("more than 512 folders deep", "d/d"), ("a path of more than 32768 bytes", "lon"),
-    ]  # fmt: skip
-
-
-def test_a_folder_that_moves_while_it_is_looked_through_leads_nowhere_else(config, tmp_path):
-    """Deeper than descriptors are held: what can't be had again is named, and a link in its place is not followed."""
-    deep(config.workdir, 160)
-    (tmp_path / "outside").mkdir()
-    (tmp_path / "outside" / "secret").touch()
-    place = Path(config.workdir).joinpath(*["d"] * 70)
-    here = os.open(config.workdir, os.O_RDONLY)
-    found = walk.walk(here)
-    seen = [next(found)]
-    place.rename(tmp_path / "moved")
-    place.symlink_to(tmp_path / "outside")
-    seen += found
-    os.close(here)
-    assert [entry.path for entry in seen if entry.kind == "unreadable"] == [b"d/" * level for level in range(96, 69, -4)]
-    files = [b"d/" * level + b"z%d" % (level - 1) for level in range(160, 0, -4)]
-    assert [entry.path for entry in seen if entry.kind == "file"] == [path for path in files if not 69 < path.count(b"/") < 97]
 
 
 def test_a_file_of_many_names_is_measured_once(config, tmp_path):
