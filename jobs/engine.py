@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from . import backends, checking, homes, idleness, ledger, lifecycle, logs
 from .acting import LEASE, perform
-from .models import Change, Cluster, HomeCopy, Node, Outage, Workload, advance
+from .models import Change, Cluster, HomeCopy, Node, Outage, Workload, advance, touch
 from .models.rows import columns, made
 from .related import attach
 from .signals import announce
@@ -166,6 +166,7 @@ def apply(steps: Sequence[Step], now: datetime, lease: str) -> set[int]:
         if len(changes) < len(steps):  # else advance() does
             _lock(steps)
         moved = advance(changes, now, lease=lease) if changes else set()
+        _look_at_once([change.workload.pk for change in changes if change.workload.pk not in moved], now, lease)
         ledger.release_holds(_never_held_a_cluster(steps, moved), now)
         ledger.begin_disk([step.work for step in steps if step.work.pk in moved and step.to == lifecycle.SUSPENDED], now)
         _look_later([step for step in steps if not step.to], now, lease)
@@ -204,6 +205,13 @@ def _never_held_a_cluster(steps: Sequence[Step], moved: set[int]) -> list[tuple[
     """Attempts that end, or begin anew, without a cluster whose release would have settled their holds."""
     left = [step for step in steps if step.work.pk in moved and step.facts.cluster is None and not step.work.row.holds]
     return [(step.work.pk, step.work.attempt - (step.to == lifecycle.QUEUED)) for step in left if step.to in LEAVING]
+
+
+def _look_at_once(ids: list[int], now: datetime, lease: str) -> None:
+    """Rows that are ours and did not move: somebody wished for something else in that moment."""
+    mine = Workload.objects.filter(pk__any_of=ids, lease=lease)
+    if ids and mine.update(lease="", leased_until=None):
+        touch(ids, now)
 
 
 def _look_later(steps: Sequence[Step], now: datetime, lease: str) -> None:

@@ -1,7 +1,8 @@
 """How a workload gets from one status to the next, and how its pages hear that its facts have changed.
 
 `advance` is the only writer of `status`: table checked, compare-and-set on (id, status, lease), event in the same
-transaction, `changed` on commit.
+transaction, `changed` on commit. What comes to rest is compared by its wish as well: a stop that was accepted before the
+end is written is never answered with another end.
 """
 
 from __future__ import annotations
@@ -28,11 +29,15 @@ if TYPE_CHECKING:
 class Change:
     """One wanted transition. `fields` are columns of the Workload that go with it, `detail` is for the event."""
 
-    __slots__ = ("detail", "fields", "old", "reason", "to", "workload")
+    __slots__ = ("detail", "fields", "old", "reason", "to", "wish", "workload")
 
     def __init__(self, workload: Workload, to: str, *, reason: str = "", detail: str = "", fields: dict[str, Any] | None = None) -> None:
         self.workload, self.to, self.reason, self.detail, self.fields = workload, to, reason, detail, fields or {}
-        self.old = workload.status
+        self.old, self.wish = workload.status, workload.wish
+
+    def stands(self, status: str, wish: str) -> bool:
+        """Whether the row is still as it was when this was decided."""
+        return status == self.old and (wish == self.wish or self.to not in lifecycle.REST_CODES)
 
 
 def advance(changes: Iterable[Change], now: datetime, *, source: str = "engine", by: Any = None, lease: str | None = "") -> set[int]:
@@ -61,8 +66,8 @@ def _standing(changes: list[Change], lease: str | None) -> list[Change]:
     if len(changes) < 2:
         return changes
     rows = _workloads().filter(pk__any_of=[change.workload.pk for change in changes]).order_by("pk").select_for_update()
-    there = {(pk, status) for pk, status, of in rows.values_list("pk", "status", "lease") if lease in (None, of)}
-    return [change for change in changes if (change.workload.pk, change.old) in there]
+    there = {pk: (status, wish) for pk, status, wish, of in rows.values_list("pk", "status", "wish", "lease") if lease in (None, of)}
+    return [change for change in changes if change.workload.pk in there and change.stands(*there[change.workload.pk])]
 
 
 def _moved(group: list[Change], now: datetime, lease: str | None) -> list[Change]:
@@ -71,6 +76,8 @@ def _moved(group: list[Change], now: datetime, lease: str | None) -> list[Change
     rest = {"due": None, "ended": now} if first.to in lifecycle.REST_CODES else {"due": now}
     values = {**rest, **first.fields, "status": first.to, "since": now}
     rows = _workloads().filter(pk__any_of=[change.workload.pk for change in group], status=first.old)
+    if len(group) == 1 and first.to in lifecycle.REST_CODES:  # of several _standing() has looked
+        rows = rows.filter(wish=first.wish)
     if not (rows if lease is None else rows.filter(lease=lease)).update(**values, version=F("version") + 1):
         return []
     for change in group:

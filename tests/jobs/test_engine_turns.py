@@ -9,7 +9,7 @@ from playing import running_one, starting, submit
 from jobs import engine
 from jobs.models import Check, Event, Workload, advance
 from jobs.models.change import Change
-from jobs.stages.base import wait
+from jobs.stages.base import end, wait
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("cloud")]
 
@@ -32,6 +32,24 @@ def test_a_fact_that_arrives_during_a_turn_is_not_slept_over(clock):
     engine.apply([step], clock(), "mine")
     work.refresh_from_db()
     assert work.due <= clock()
+
+
+@pytest.mark.parametrize("others", [0, 2])
+def test_a_stop_that_is_accepted_before_the_end_is_written_wins(clock, others):
+    works = [submit(clock, name=f"job {number}", command="true") for number in range(others + 1)]
+    for work in works:
+        work.refresh_from_db()
+    rows = engine.claim("queued", clock(), "mine")
+    steps = [end(facts, "never-starts", "too big") for facts in engine.load(rows, clock())]
+    stopped = works[0]
+    assert stopped.stop(stopped.owner, now=clock())
+    engine.apply(steps, clock(), "mine")
+    stopped.refresh_from_db()
+    assert (stopped.status, stopped.lease) == ("queued", "")
+    assert {Workload.objects.get(pk=work.pk).status for work in works[1:]} == ({"failed"} if others else set())
+    playing.turn_all(clock, ("queued",))
+    stopped.refresh_from_db()
+    assert (stopped.status, stopped.reason) == ("stopped", "stopped")
 
 
 def test_a_bug_flags_one_row_and_spares_the_others(clock, monkeypatch):
