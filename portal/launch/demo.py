@@ -42,7 +42,8 @@ class Example:
 def people() -> str | None:
     """The project, its money and its engineer, if they are missing; returns the engineer's password when new."""
     project, _ = Project.objects.get_or_create(code="wing", defaults={"name": PROJECT})
-    Budget.objects.get_or_create(project=project, defaults={"name": PROJECT, "amount": MONEY})
+    if not Budget.objects.filter(project=project).exists():  # by now there may be several
+        Budget.objects.create(project=project, name=PROJECT, amount=MONEY)
     if User.objects.filter(username=ENGINEER).exists():
         return None
     password = seeds.person(ENGINEER)

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from django.contrib.auth.models import User
 
-from jobs.models import Budget, Coretype, Job, Membership, Software, Workload
+from jobs.models import Budget, Coretype, Job, Membership, Project, Software, Workload
 from portal.launch import demo, seeds
 
 pytestmark = pytest.mark.django_db
@@ -64,3 +64,10 @@ def test_the_demo_takes_the_solver_that_is_there(monkeypatch, ccx, software):
     for use in job.inputs.all():
         assert use.name in job.command or software == "calculix"
         assert demo.default_storage.size(use.file.key) == use.file.size
+
+
+def test_the_demo_starts_again_with_another_budget_beside_its_own():
+    assert demo.people()
+    Budget.objects.create(name="Another", project=Project.objects.get(code=demo.PROJECT.lower()), amount=1)
+    assert demo.people() is None
+    assert Budget.objects.count() == 2
