@@ -9,30 +9,36 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "bench")]
 NODES, CORES = 125, 32
 
 
-def main() -> None:
-    import lifecycle
-
-    lifecycle.set_up()
+def wide_job() -> Any:
+    """A draft over all NODES, and money for it."""
     import factories
-    import playing
-    from django.db import connection, reset_queries
-
-    from jobs import gateway, logs
 
     owner = factories.user()
     project = factories.project(owner)
     factories.budget(project, 10**9)
     kind = factories.coretype(cores=CORES, max_nodes=NODES)
-    work = factories.job(owner, project=project, coretype=kind, nodes=NODES, cores=CORES).workload
-    clock = playing.Clock()
+    return factories.job(owner, project=project, coretype=kind, nodes=NODES, cores=CORES).workload
+
+
+def main() -> None:
+    import lifecycle
+
+    lifecycle.set_up()
+    import playing
+    from django.db import connection, reset_queries
+
+    from jobs import gateway, logs
+
+    work, clock = wide_job(), playing.Clock()
     begin = time.perf_counter()
-    work.submit(owner, clock())
+    work.submit(work.owner, clock())
     playing.turn_all(clock)
     work.refresh_from_db()
     boot = time.perf_counter()

@@ -51,6 +51,17 @@ def median(call: Callable[[], object], rounds: int = 5) -> float:
     return statistics.median(times)
 
 
+def plant_clusters() -> None:
+    """What the rows say is up, at the backend as well."""
+    from jobs import backends
+    from jobs.models import Cluster
+
+    fake = backends.get("fake")
+    spec = backends.Spec(coretype="c", nodes=1, cores=1, memory=1, walltime=1, portal="", secret="s", agent="a")
+    for token in Cluster.objects.values_list("token", flat=True):
+        fake.plant(token, spec)
+
+
 def main() -> None:
     import lifecycle
 
@@ -59,16 +70,13 @@ def main() -> None:
     from django.db import connection
     from django.utils import timezone
 
-    from jobs import backends, engine, rounds
+    from jobs import engine, rounds
     from jobs.models import Cluster, Workload
 
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     running_jobs(count)
-    fake = backends.get("fake")
-    spec = backends.Spec(coretype="c", nodes=1, cores=1, memory=1, walltime=1, portal="", secret="s", agent="a")
-    for token in Cluster.objects.values_list("token", flat=True):
-        fake.plant(token, spec)
+    plant_clusters()
 
     def poll() -> None:
         playing.rounds_again()

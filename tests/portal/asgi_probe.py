@@ -18,6 +18,7 @@ SEEN: dict[str, str] = {}
 
 
 async def application(scope, receive, send):
+    """Answers by the path, see PATHS; another one is told back as it came."""
     from portal import streams
 
     if scope["type"] == "lifespan":
@@ -25,43 +26,88 @@ async def application(scope, receive, send):
     query = {key: values[0] for key, values in parse_qs(scope["query_string"].decode()).items()}
     if scope["type"] == "websocket":
         await _socket(scope["path"], query, receive, send)
-    elif scope["path"] == "/upload":
-        digest, size, pieces = hashlib.sha256(), 0, 0
-        async for piece in streams.body(receive):
-            digest.update(piece)
-            size, pieces = size + len(piece), pieces + 1
-            await asyncio.sleep(float(query.get("lag", 0)))
-        await streams.reply(send, 200, {"sha256": digest.hexdigest(), "size": size, "pieces": pieces})
-    elif scope["path"] == "/refuse":
-        await streams.reply(send, 413, {"message": "too big"})
-    elif scope["path"] == "/first":
-        message = await receive()
-        await streams.reply(send, 200, {"size": len(message["body"]), "more": message["more_body"]})
-        SEEN["first"] = "answered"
-    elif scope["path"] == "/file":
-        await streams.whole_body(receive, 0)
-        await streams.send_file(scope, receive, send, [streams.of_file(Path(query["path"]))], filename=query.get("name", "big.bin"))
-        SEEN["file"] = "ended"
-    elif scope["path"] == "/wait":
-        await streams.whole_body(receive, 0)
-        SEEN["wait"] = "waiting"
-        SEEN["wait"] = (await receive())["type"]
-    elif scope["path"] == "/sleep":
-        SEEN["sleep"] = "begun"
-        await asyncio.sleep(float(query["seconds"]))
-        await streams.reply(send, 200, {"slept": True})
-    elif scope["path"] == "/flood":
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        for number in range(int(query["count"])):
-            await send({"type": "http.response.body", "body": b"x" * 65536, "more_body": True})
-            SEEN["flood"] = str(number)
-        await send({"type": "http.response.body"})
-    elif scope["path"] == "/broken":
-        raise RuntimeError("broken on purpose")
-    elif scope["path"] == "/memory":
-        await streams.reply(send, 200, {"rss": _rss(), **SEEN})
+    elif answer := PATHS.get(scope["path"]):
+        await answer(scope, query, receive, send)
     else:
         await streams.reply(send, 200, {"path": scope["path"], "query": scope["query_string"].decode(), "method": scope["method"]})
+
+
+async def _upload(scope, query, receive, send):
+    """Reads to the end, `lag` seconds a piece."""
+    from portal import streams
+
+    digest, size, pieces = hashlib.sha256(), 0, 0
+    async for piece in streams.body(receive):
+        digest.update(piece)
+        size, pieces = size + len(piece), pieces + 1
+        await asyncio.sleep(float(query.get("lag", 0)))
+    await streams.reply(send, 200, {"sha256": digest.hexdigest(), "size": size, "pieces": pieces})
+
+
+async def _refuse(scope, query, receive, send):
+    """Answers before anything is read."""
+    from portal import streams
+
+    await streams.reply(send, 413, {"message": "too big"})
+
+
+async def _first(scope, query, receive, send):
+    """Answers after the first piece."""
+    from portal import streams
+
+    message = await receive()
+    await streams.reply(send, 200, {"size": len(message["body"]), "more": message["more_body"]})
+    SEEN["first"] = "answered"
+
+
+async def _file(scope, query, receive, send):
+    from portal import streams
+
+    await streams.whole_body(receive, 0)
+    await streams.send_file(scope, receive, send, [streams.of_file(Path(query["path"]))], filename=query.get("name", "big.bin"))
+    SEEN["file"] = "ended"
+
+
+async def _wait(scope, query, receive, send):
+    """Never answers; notes what it is told next."""
+    from portal import streams
+
+    await streams.whole_body(receive, 0)
+    SEEN["wait"] = "waiting"
+    SEEN["wait"] = (await receive())["type"]
+
+
+async def _sleep(scope, query, receive, send):
+    from portal import streams
+
+    SEEN["sleep"] = "begun"
+    await asyncio.sleep(float(query["seconds"]))
+    await streams.reply(send, 200, {"slept": True})
+
+
+async def _flood(scope, query, receive, send):
+    """`count` pieces of 64 KiB; notes how many were taken."""
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    for number in range(int(query["count"])):
+        await send({"type": "http.response.body", "body": b"x" * 65536, "more_body": True})
+        SEEN["flood"] = str(number)
+    await send({"type": "http.response.body"})
+
+
+async def _broken(scope, query, receive, send):
+    raise RuntimeError("broken on purpose")
+
+
+async def _memory(scope, query, receive, send):
+    from portal import streams
+
+    await streams.reply(send, 200, {"rss": _rss(), **SEEN})
+
+
+PATHS = {
+    "/upload": _upload, "/refuse": _refuse, "/first": _first, "/file": _file, "/wait": _wait, "/sleep": _sleep, "/flood": _flood,
+    "/broken": _broken, "/memory": _memory,
+}  # fmt: skip
 
 
 async def _socket(path, query, receive, send):

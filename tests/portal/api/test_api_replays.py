@@ -27,7 +27,7 @@ def listed(answer):
 
 
 def test_a_command_line_of_another_portal(me, jobs, running, wing, owner):
-    """Interlink: who am I, what is there, a job looked at from all sides, tagged, moved, stopped, deleted."""
+    """Interlink: who am I, what is there, a job looked at from all sides."""
     mine = me.get("users/me/").json()
     assert {"email", "fullName", "company", "workspace"} <= mine.keys()
     assert mine["company"]["code"]
@@ -53,6 +53,11 @@ def test_a_command_line_of_another_portal(me, jobs, running, wing, owner):
     listed(me.get(f"{base}runs/{run['id']}/files/"))
     assert isinstance(me.get(f"{base}connection_details/").json(), list)
     assert me.get(f"{base}cluster-load-measurements/?hours=1").status_code == 200
+
+
+def test_a_command_line_of_another_portal_changes_a_job(me, running, wing):
+    """Interlink: tagged, with fields, moved, stopped, deleted."""
+    mine, base = me.get("users/me/").json(), f"jobs/{running.public_id}/"
     for name in ("wing", "final"):
         assert me.post(f"{base}tags/", {"name": name}).json() == {"name": name, "normalizedName": name}
     assert [one["name"] for one in listed(me.get(f"{base}tags/"))] == ["wing", "final"]
