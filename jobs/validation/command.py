@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from . import binaries, elsewhere, launched, mpi, programs, programs_named, ranks, scripts, solvers, syntax, text
+from . import beside, binaries, elsewhere, launched, mpi, programs, programs_named, ranks, scripts, solvers, syntax, text
 from .base import Finding, Request, Severity, error, mode_of, nearest, warning
 from .paths import check_read, check_written, spot
 from .plan import Plan, Step
@@ -42,7 +42,7 @@ def check(request: Request, plan: Plan) -> Iterator[Finding]:
         if not step.conditional:
             yield from _step(request, plan, step)
     yield from _licences(plan)
-    yield from _background(plan)
+    yield from beside.check(plan)
     yield from programs_named.check(request, plan)
 
 
@@ -278,19 +278,3 @@ def _licences(plan: Plan) -> Iterator[Finding]:
                 found = check_read(step.tree, path, verb=f"sets {name} to", file=step.file, line=step.line, cwd=step.cwd)
                 if found and path and not step.conditional:
                     yield found
-
-
-def _background(plan: Plan) -> Iterator[Finding]:
-    """A command put in the background and not waited for ends with the job."""
-    steps = [step for step in plan.steps if step.argv]
-    for at, step in enumerate(steps):
-        if (
-            step.before == "&"
-            and step.program
-            and not step.conditional
-            and not any(later.program in ("wait", "fg") for later in steps[at + 1 :])
-        ):
-            yield warning(f"{spot(step.file, step.line)} puts {step.program} in the background (&) and does not wait: it "
-                          "is ended as soon as the command is over.", file=step.file, line=step.line, thing="&",
-                          remedy="Leave the & out, or end with wait.")  # fmt: skip
-            return

@@ -19,14 +19,17 @@ from .text import head
 _UNITS = ("none", "hwthread", "core", "l1cache", "l2cache", "l3cache", "socket", "numa", "board", "package", "machine", "cpu-list", "slot",
           "node", "seq", "dist", "ppr", "rr", "user", "rankfile", "pe-list")  # fmt: skip
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_LONGEST = 255  # bytes of a file's name
 
 
 def check(request: Request, step: Step) -> Iterator[Finding]:
     if step.launcher and step.words and step.words[0]:
         yield from _launcher(step, step.launcher)
     yield from _written(step)
+    yield from _parted(step)
     yield from _assigned(step)
     yield from _make(step)
+    yield from _unpacked(step)
     yield from _script(request, step)
 
 
@@ -59,16 +62,27 @@ def _further(step: Step, launcher: Launcher) -> Iterator[Finding]:
 
 
 def _written(step: Step) -> Iterator[Finding]:
-    """A file that is to be written into a folder which is not there."""
+    """Files that redirections and tee are to write: into a folder which is not there, or under a name that can't be."""
     targets = [redirect.target for redirect in step.redirects if redirect.operator in (">", ">>", ">|", "&>", "&>>")]
     targets += [word for word in step.argv[1:] if word and not word.startswith("-")] if step.program == "tee" else []
     for target in targets:
-        folder = posixpath.dirname(target or "")
-        inside = step.path(folder) if folder and not folder.startswith(("/", "~")) and not re.search(r"[*?$\[{]", folder) else None
-        if inside and step.tree.is_folder(inside) is False:
-            yield error(f"{spot(step.file, step.line)} writes to {target}, but there is no folder {folder}.", file=step.file, line=step.line,
-                        thing=target or "", remedy=f"Begin the command with mkdir -p {folder}.")  # fmt: skip
+        if any(len(part.encode()) > _LONGEST for part in (target or "").split("/")):
+            yield error(f"{spot(step.file, step.line)} writes to a file whose name is longer than {_LONGEST} bytes; no such file can be made.",
+                        file=step.file, line=step.line, thing=(target or "")[:60], remedy="Give it a shorter name.")  # fmt: skip
             return
+        found = list(into_missing(step, target or ""))
+        yield from found
+        if found:
+            return
+
+
+def into_missing(step: Step, target: str) -> Iterator[Finding]:
+    """A file that is to be written into a folder which is not there."""
+    folder = posixpath.dirname(target)
+    inside = step.path(folder) if folder and not folder.startswith(("/", "~")) and not re.search(r"[*?$\[{]", folder) else None
+    if inside and step.tree.is_folder(inside) is False:
+        yield error(f"{spot(step.file, step.line)} writes to {target}, but there is no folder {folder}.", file=step.file, line=step.line,
+                    thing=target, remedy=f"Begin the command with mkdir -p {folder}.")  # fmt: skip
 
 
 def _assigned(step: Step) -> Iterator[Finding]:
@@ -79,14 +93,50 @@ def _assigned(step: Step) -> Iterator[Finding]:
                     line=step.line, thing=name, remedy=f"Write {name}={' '.join(step.shown[2:])}.")  # fmt: skip
 
 
+def _parted(step: Step) -> Iterator[Finding]:
+    """`-p my topol.top` for a file `my topol.top`: without quotes the shell makes two words of it."""
+    words = list(step.argv)
+    for count in (2, 3):
+        for at in range(1, len(words) - count + 1):
+            part = words[at : at + count]
+            if None in part or any(step.tree.exists(step.path(word) or "?") for word in part[:1]):
+                continue
+            name = " ".join(word or "" for word in part)
+            if step.path(name) in step.tree.inputs:
+                yield error(f"{spot(step.file, step.line)} names {name} without quotes: the shell takes it for {count} words.",
+                            file=step.file, line=step.line, thing=name, remedy=f"Write '{name}', or rename the file without blanks.")  # fmt: skip
+                return
+
+
 def _make(step: Step) -> Iterator[Finding]:
-    if step.program not in ("make", "gmake") or step.cwd is None or len(step.argv) != 1 or step.environment.get("MAKEFILES"):
+    """make without its file, or in a folder that is not there."""
+    if step.program not in ("make", "gmake") or step.cwd is None or step.environment.get("MAKEFILES"):
         return
-    names = [posixpath.normpath(posixpath.join(step.cwd, name)) for name in _MAKEFILES]
-    if all(step.tree.exists(name) is False for name in names):
-        near = step.tree.nearest(names[-1])
-        yield error(f"{spot(step.file, step.line)} runs make, but there is no Makefile.", file=step.file, line=step.line, thing="Makefile",
-                    remedy=f"There is {near}." if near else "Upload it, or name what to make.")  # fmt: skip
+    at = {"file": step.file, "line": step.line}
+    there, given = step.option("-C", "--directory"), step.option("-f", "--file", "--makefile")
+    folder = step.path(there or ".")
+    if there and folder is not None and step.tree.is_folder(folder) is False:
+        near = step.tree.nearest_folder(folder)
+        yield error(f"{spot(step.file, step.line)} runs make in the folder {there}, which is not among the uploaded folders.", thing=there,
+                    remedy=f"There is {near}." if near else "Upload it.", **at)  # type: ignore[arg-type] # fmt: skip
+    elif given and folder is not None:
+        found = check_read(step.tree, given, verb="runs make: it reads", file=step.file, line=step.line, cwd=folder)
+        yield from [found] if found else []
+    elif folder is not None and len(step.argv) == (3 if there else 1):
+        names = [posixpath.normpath(posixpath.join(folder, name)) for name in _MAKEFILES]
+        if all(step.tree.exists(name) is False for name in names):
+            near = step.tree.nearest(names[-1])
+            yield error(f"{spot(step.file, step.line)} runs make, but there is no Makefile.", thing="Makefile",
+                        remedy=f"There is {near}." if near else "Upload it, or name what to make.", **at)  # type: ignore[arg-type] # fmt: skip
+
+
+def _unpacked(step: Step) -> Iterator[Finding]:
+    """tar makes no folder for -C; unzip makes that of -d."""
+    there = step.option("-C", "--directory") if step.program in ("tar", "bsdtar") else None
+    inside = step.path(there) if there else None
+    if inside and step.tree.is_folder(inside) is False:
+        yield error(f"{spot(step.file, step.line)} unpacks into the folder {there}, which is not there; tar makes none.", file=step.file,
+                    line=step.line, thing=there or "", remedy=f"Begin the command with mkdir -p {there}.")  # fmt: skip
 
 
 def _script(request: Request, step: Step) -> Iterator[Finding]:

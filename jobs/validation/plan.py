@@ -48,6 +48,7 @@ class Step:
     redirects: tuple[Redirect, ...] = ()
     environment: Mapping[str, str | None] = field(default_factory=dict)
     conditional: bool = False
+    looped: bool = False
     after: str = ""
     before: str = ""
     shown: tuple[str, ...] = ()  # the words as they are written
@@ -166,6 +167,7 @@ class _Reader:
             launcher or (outer.launcher if outer else None), redirects,
             {**self.variables, **assigned, **more},
             command.conditional or command.after == "||" or self.guarded or bool(outer and outer.conditional),
+            command.looped or bool(outer and outer.looped),
             command.after, command.before, tuple(word.shown for word in command.words), frozenset(globs), tree,
         )  # fmt: skip
 

@@ -67,6 +67,8 @@ def effects(step: Step, inputs: Inputs) -> Effects:
         return _copied(step, words), name == "rsync"
     if name in ("touch", "mkdir", "tee", "truncate", "mkfifo"):
         return words, False
+    if name == "zip" or _packs(step):
+        return _packed(step, words), False
     if name in ("tar", "unzip", "gunzip", "bunzip2", "unxz", "gzip", "xz", "bzip2", "dos2unix", "7z"):
         return _unpacked(step, words, inputs)
     if _COMPILERS.fullmatch(name):
@@ -163,6 +165,21 @@ def _copied(step: Step, words: list[str | None]) -> list[str | None]:
         if inside == "":
             made.append("*")
     return made
+
+
+def _packs(step: Step) -> bool:
+    """`tar czf a.tgz out`: the letters stand first, with or without a dash."""
+    letters = (step.argv[1] or "") if step.program == "tar" and len(step.argv) > 1 else ""
+    return letters in ("--create", "--append") or bool(re.fullmatch(r"-?[a-wyzA-Z]*[cru][a-wyzA-Z]*", letters))
+
+
+def _packed(step: Step, words: list[str | None]) -> list[str | None]:
+    name = words[0] if step.program == "zip" and words else None
+    if step.program == "tar":
+        letters = (step.argv[1] or "").lstrip("-")
+        bundled = step.argv[2] if letters.endswith("f") and len(step.argv) > 2 else None
+        name = bundled or step.option("-f", "--file")
+    return [name, f"{name}.zip"] if name else []
 
 
 def _unpacked(step: Step, words: list[str | None], inputs: Inputs) -> Effects:

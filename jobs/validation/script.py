@@ -1,7 +1,8 @@
 """Groups the words of a shell text into simple commands, in the order in which they are written.
 
 The one idea to know: `if`, loops, `case` and functions are not understood, only noticed: what stands in them is
-`conditional`, so that nobody builds a refusal on it. Subshells are kept, for the sake of `cd`.
+`conditional`, so that nobody builds a refusal on it. A `for` over written words surely runs, so what stands in it is not.
+Subshells are kept, for the sake of `cd`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from .words import Kind, Mark, Token, Word, tokens
 _OPENERS = {"if": "fi", "while": "done", "until": "done", "for": "done", "select": "done", "case": "esac"}
 _CLOSERS = {"fi", "done", "esac", "}"}
 _SKIPPED = {"then", "else", "elif", "do", "!", "time", "coproc", "if", "while", "until"}
+_LEAVES = {"break", "continue", "exit", "return"}
 REDIRECTIONS = {"<", ">", ">>", ">|", "<>", "&>", "&>>", ">&", "<&", "<<", "<<-", "<<<"}
 
 
@@ -36,7 +38,14 @@ class Command:
     after: str = ""
     before: str = ""  # the operator behind it
     conditional: bool = False
+    looped: bool = False
     subshells: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Block:
+    closer: str
+    certain: int | None = None  # a loop that surely runs: how many commands stand before it
 
 
 @dataclass
@@ -55,7 +64,7 @@ class _Parser:
         self.tokens = found
         self.at = 0
         self.script = Script()
-        self.blocks: list[str] = []  # closers awaited
+        self.blocks: list[Block] = []
         self.subshells: list[int] = []
         self.subshell_count = 0
         self.command: Command | None = None
@@ -84,7 +93,7 @@ class _Parser:
             self.after = ";"
         else:
             self._end(mark.text)
-            if mark.text in (";;", ";&", ";;&") and self.blocks[-1:] == ["esac"]:
+            if mark.text in (";;", ";&", ";;&") and self.blocks and self.blocks[-1].closer == "esac":
                 self._skip_pattern()
 
     def _open_bracket(self, mark: Mark) -> None:
@@ -131,16 +140,20 @@ class _Parser:
             self._header(bare)
             return True
         if bare in _OPENERS:
-            self.blocks.append(_OPENERS[bare])
+            self.blocks.append(Block(_OPENERS[bare]))
         elif bare in _CLOSERS:
             self._close(bare, word)
         elif bare == "{":
-            self.blocks.append("}")
+            self.blocks.append(Block("}"))
         return bare in _SKIPPED or bare in _CLOSERS or bare == "{"
 
     def _close(self, bare: str, word: Word) -> None:
-        if self.blocks[-1:] == [bare]:
-            self.blocks.pop()
+        if self.blocks and self.blocks[-1].closer == bare:
+            start = self.blocks.pop().certain
+            inside = self.script.commands[start:] if start is not None else []
+            if any(command.words and command.words[0].literal in _LEAVES for command in inside):
+                for command in inside:
+                    command.conditional = True
         self._current(word.line)  # so that `done < file` has a place for its redirection
 
     def _header(self, bare: str) -> None:
@@ -148,15 +161,18 @@ class _Parser:
         if bare == "function":
             self.script.functions.add(name or "")
             return
-        self.blocks.append(_OPENERS[bare])
         if bare == "case":
+            self.blocks.append(Block("esac"))
             self._skip_until(lambda token: isinstance(token, Word) and token.bare == "in")
             self._skip_pattern()
             return
         self.script.loop_variables.add(name or "")
+        start = self.at
         if self._next_is("("):  # for ((i = 0; ...))
             self._skip_until(lambda token: isinstance(token, Mark) and token.text == ")")
         self._skip_until(lambda token: isinstance(token, Mark) and token.text in (";", "\n"))
+        certain = bare == "for" and _are_written(self.tokens[start : self.at])
+        self.blocks.append(Block("done", len(self.script.commands) if certain else None))
 
     def _skip_pattern(self) -> None:
         """Past the pattern of a case branch; stops before `esac`."""
@@ -187,13 +203,14 @@ class _Parser:
 
     def _current(self, line: int) -> Command:
         if self.command is None:
-            conditional = bool([block for block in self.blocks if block != "}"]) or self._in_function()
-            self.command = Command(line, after=self.after, conditional=conditional)
+            conditional = any(block.closer != "}" and block.certain is None for block in self.blocks) or self._in_function()
+            looped = any(block.closer == "done" for block in self.blocks)
+            self.command = Command(line, after=self.after, conditional=conditional, looped=looped)
             self.command.subshells = tuple(self.subshells)
         return self.command
 
     def _in_function(self) -> bool:
-        return bool(self.script.functions) and "}" in self.blocks
+        return bool(self.script.functions) and any(block.closer == "}" for block in self.blocks)
 
     def _end(self, operator: str) -> None:
         if self.command is not None:
@@ -202,6 +219,18 @@ class _Parser:
             self.command = None
         if operator:
             self.after = operator
+
+
+def _are_written(header: list[Token]) -> bool:
+    """Whether `in a b c` of a loop names at least one word, and none that only the running shell knows."""
+    words = [token for token in header if isinstance(token, Word)]
+    return len(words) > 1 and words[0].bare == "in" and all(_is_written(word) for word in words[1:])
+
+
+def _is_written(word: Word) -> bool:
+    if len(word.parts) == 1 and word.parts[0].kind is Kind.UNKNOWN:
+        return word.parts[0].text.startswith(("$(seq ", "`seq "))
+    return word.literal is not None and not any(char in word.literal for char in "*?[")
 
 
 def _assignment(word: Word) -> tuple[str, Word] | None:

@@ -7,6 +7,7 @@ The one idea to know: a line has a limit and a file is never read whole, so that
 from __future__ import annotations
 
 import codecs
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ LONGEST = 64 << 10  # bytes of a line that are looked at
 SMALL = 4 << 20  # a file up to this may be read at once
 MOST_INCLUDES = 1_000  # files that one deck may include, counted each time
 _BLOCK = 1 << 20
+_ODD_BLANK = re.compile("[\u00a0\u2000-\u200b\u202f\u205f\u3000\ufeff]")
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _deadline: float | None = None
 _cut: list[Finding] = []
 
@@ -107,16 +110,32 @@ def _skip_line(stream) -> bool:  # type: ignore[no-untyped-def]
     return False
 
 
+NO_TEXT = ("binary", "UTF-16", "line ends")  # things of the findings behind which nothing more is said of a file
+
+
 def not_text(inputs: Inputs, name: str) -> Finding | None:
-    """An error if a file that has to be text begins with zeros or is of two-byte characters."""
+    """An error if a file that has to be text begins with zeros, is of two-byte characters, or has no lines."""
     start = head(inputs, name, 65536)
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return error(f"{name} is encoded in UTF-16; the solver reads plain text only.", file=name, line=1,
                      thing="UTF-16", remedy="Save it as UTF-8 or plain ASCII.")  # fmt: skip
+    if start.count(b"\r") > 1 and b"\n" not in start:
+        return error(f"{name} has the line ends of an old Mac (CR alone): all of it counts as one line.", file=name, line=1,
+                     thing="line ends", remedy="Save it with Unix line ends (LF).")  # fmt: skip
     if b"\0" in start:
         return error(f"{name} holds binary zeros; it is not a text that the solver can read.", file=name, line=1,
                      thing="binary", remedy="Upload the text itself; the file may be damaged or of another kind.")  # fmt: skip
     return None
+
+
+def odd_blank(name: str, number: int, text: str) -> Finding | None:
+    """An error if a blank copied from a web page or a PDF stands in a line (without its remark) for a solver that takes it as a letter."""
+    found = _ODD_BLANK.search(_QUOTED.sub("", text))
+    if not found:
+        return None
+    code = f"U+{ord(found.group()):04X}"
+    return error(f"{name} line {number} has a no-break space ({code}) in it, which is no blank to the solver.", file=name, line=number,
+                 thing=code, remedy="Type a plain blank in its place.")  # fmt: skip
 
 
 def zeros_behind(name: str, line: int) -> Finding:

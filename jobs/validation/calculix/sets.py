@@ -17,6 +17,7 @@ from .cards import Card, Deck
 _NODE_DATA = {"BOUNDARY", "CLOAD", "CFLUX", "TEMPERATURE", "NODALTHICKNESS"}
 _ELEMENT_DATA = {"DLOAD", "DFLUX", "FILM", "RADIATE"}
 _NAME = re.compile(r"[A-Za-z_]")
+_LONGEST = 80  # characters of a name
 _SOFT = {"NODEPRINT", "ELPRINT", "NODEFILE", "ELFILE", "NODEOUTPUT", "ELEMENTOUTPUT", "FACEPRINT", "CONTACTPRINT", "SECTIONPRINT"}
 
 
@@ -39,6 +40,7 @@ class Names:
 
 
 def check(deck: Deck) -> Iterator[Finding]:
+    yield from _too_long(deck)
     names = defined(deck)
     told: set[tuple[str, str]] = set()
     for card in deck.cards:
@@ -125,6 +127,17 @@ def _surface(card: Card) -> Iterator[tuple[int, str, str]]:
         name = text.split(",", 1)[0]
         if _NAME.match(name):
             yield line, kind, name
+
+
+def _too_long(deck: Deck) -> Iterator[Finding]:
+    """ccx keeps 80 characters of a name, and stops at a longer one."""
+    for card in deck.cards:
+        for key in ("NSET", "ELSET", "NAME", "MATERIAL", "AMPLITUDE", "ORIENTATION"):
+            name = card.parameters.get(key, "")
+            if len(name) > _LONGEST:
+                yield error(f"{card.file} line {card.line}: the name {name[:20]}... has {len(name)} characters; ccx reads {_LONGEST} at most.",
+                            thing=name[:40], remedy="Give it a shorter name.", **card.where)  # type: ignore[arg-type] # fmt: skip
+                return
 
 
 def _undefined(card: Card, line: int, kind: str, name: str, names: Names) -> Finding:

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 from ..base import Finding, Request, error, warning
 from ..elsewhere import HOMES
+from ..launched import into_missing
 from ..paths import check_read, check_written, spot
 from ..plan import Plan, Step
 from ..solvers import SOLVERS
 from ..tree import resolve
-from . import coordinates, counts, defined, groups, library, parameters, topology, trajectory
+from . import coordinates, counts, defined, groups, library, parameters, topology, trajectory, words
 
 _WRITTEN = ("-deffnm", "-o", "-x", "-cpo", "-e", "-g", "-c", "-po", "-pp", "-px", "-pf", "-od", "-oi", "-dhdl")
 _PROGRAM = SOLVERS[3].programs
@@ -52,13 +53,16 @@ class Call:
 
 
 def check(request: Request, plan: Plan) -> Iterator[Finding]:
+    yield from words.old_names(request, plan)
     done: set[str] = set()
     runs = trajectory.Runs()
     for step in plan.steps:
         if not re.fullmatch(_PROGRAM, step.program) or None in step.argv or "-h" in step.argv:
             continue
         call = Call(step, _tool(step))
-        if not step.conditional:
+        stray = words.stray(step, call.tool) if call.tool in _READS else None
+        yield from [stray] if stray else []
+        if not step.conditional and not stray:
             yield from _files(call)
         yield from _elsewhere(call)
         if call.tool == "pdb2gmx":
@@ -115,6 +119,8 @@ def _elsewhere(call: Call) -> Iterator[Finding]:
         elif option != "-o" and path and (found := check_written(path, verb="writes to", file=call.step.file, line=call.step.line,
                                                                  cwd=call.step.cwd)):  # fmt: skip
             yield found
+        elif not call.step.conditional:
+            yield from into_missing(call.step, path)
 
 
 def _force_field(call: Call) -> Iterator[Finding]:
@@ -143,6 +149,8 @@ def _mdrun(request: Request, call: Call) -> Iterator[Finding]:
         yield warning(f"{where} starts {ranks} copies of {step.program} by {step.launcher.name if step.launcher else 'mpirun'}: "  # type: ignore[union-attr]
                       "without MPI in it each runs the whole job.", thing=step.program,
                       remedy=f"Use gmx_mpi, or gmx mdrun -ntmpi {ranks} without mpirun.", **at)  # type: ignore[arg-type] # fmt: skip
+    threads = call.option("-ntmpi") or ""
+    yield from words.grid(step, int(threads) if threads.isdigit() and int(threads) else ranks if is_mpi else None)
     yield from _threads(request, call, ranks or 1, is_mpi)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from ..base import Finding, Inputs, Severity, error, warning
-from ..text import byte_order_mark, lines, not_text
+from ..text import byte_order_mark, lines, not_text, odd_blank
 
 NAMES = frozenset(
     re.sub(r"[-_]", "", name.lower())
@@ -112,6 +112,8 @@ def read(inputs: Inputs, name: str) -> Mdp:
         elif plain in mdp.values:
             mdp.findings.append(error(f"{name} line {line.number}: {key.strip()} was set in line {mdp.values[plain].line} already.",
                                       remedy="Keep one of the two.", **at))  # type: ignore[arg-type] # fmt: skip
+        elif not value.isascii() and plain != "title" and (blank := odd_blank(name, line.number, value)):
+            mdp.findings.append(blank)
         else:
             mdp.values[plain] = Value(key.strip(), value.strip(), line.number)
     return mdp

@@ -17,7 +17,7 @@ from ..base import Finding, Inputs, error
 from ..paths import check_read
 from ..plan import Step
 from ..scan import Scanner
-from ..text import MOST_INCLUDES, byte_order_mark, head, not_text, too_many_includes, zeros_behind
+from ..text import MOST_INCLUDES, byte_order_mark, head, not_text, odd_blank, too_many_includes, zeros_behind
 from ..tree import is_windows
 from . import library, order
 from .parameters import Mdp
@@ -207,6 +207,9 @@ class _Reader:
         if text.startswith("["):
             self._directive(text.strip("[] \t").lower(), name, number)
             return
+        if not text.isascii() and self.directive != "system" and (blank := odd_blank(name, number, text)):
+            self.top.findings.append(blank)
+            self.top.lost()
         words = text.split()
         if self.directive == "moleculetype":
             self._molecule(words[0], name, number)

@@ -10,11 +10,13 @@ import re
 from collections.abc import Iterator
 
 from ..base import Finding, Request, error, warning
+from ..launched import into_missing
 from ..paths import check_read, spot
 from ..plan import Plan, Step
 from ..solvers import SOLVERS
+from ..text import NO_TEXT
 from ..tree import resolve
-from . import atoms, clock, elements, files, groups, numbers, once, overwrites, sequence, setup, types, vocabulary, words
+from . import atoms, chain, clock, elements, files, groups, numbers, once, overwrites, sequence, setup, types, vocabulary, words
 from . import data as data_files
 from .script import Script, is_known, read_script
 
@@ -25,12 +27,13 @@ _SWITCHES = {"-cite": 1, "-c": 1, "-echo": 1, "-e": 1, "-in": 1, "-i": 1, "-log"
 
 
 def check(request: Request, plan: Plan) -> Iterator[Finding]:
+    earlier = chain.Chain(plan, request.inputs)
     for step in plan.steps:
         if re.fullmatch(_PROGRAM, step.program) and None not in step.argv and "-h" not in step.argv:
-            yield from _step(request, step)
+            yield from _step(request, earlier.known(step), earlier)
 
 
-def _step(request: Request, step: Step) -> Iterator[Finding]:
+def _step(request: Request, step: Step, earlier: chain.Chain) -> Iterator[Finding]:
     stray = next(_stray(step), None)
     name = _input(step)
     if stray is not None:
@@ -41,6 +44,8 @@ def _step(request: Request, step: Step) -> Iterator[Finding]:
         yield error(f"{spot(step.file, step.line)} starts {step.program} without an input script.", file=step.file,
                     line=step.line, thing=step.program, remedy=f"Write {step.program} -in FILE.")  # fmt: skip
     yield from _partition(step)
+    for option in ("-log", "-l", "-screen", "-sc"):
+        yield from into_missing(step, step.option(option) or "")
     if "serial" in step.program and step.launcher and (step.launcher.ranks or 1) > 1:
         yield error(f"{spot(step.file, step.line)} starts {step.launcher.ranks} copies of {step.program}, which is built without MPI: each "
                     "would run the whole job.", file=step.file, line=step.line, thing=step.program,
@@ -52,12 +57,14 @@ def _step(request: Request, step: Step) -> Iterator[Finding]:
         yield found
     inside = resolve(step.cwd, name) if step.cwd is not None else None
     if inside in step.tree.inputs and inside not in step.tree.made:
-        yield from _script(request, step, read_script(request.inputs, step, str(inside), _given(step)))
+        script = read_script(request.inputs, step, str(inside), _given(step))
+        earlier.add(script)
+        yield from _script(request, step, script)
 
 
 def _script(request: Request, step: Step, script: Script) -> Iterator[Finding]:
     yield from script.findings
-    if any(finding.thing in ("binary", "UTF-16") for finding in script.findings):
+    if any(finding.thing in NO_TEXT for finding in script.findings):
         return
     yield from words.check(script)
     data = _data(request, step, script)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from .script import Command
 
-_RUNS_OTHERS = {"if", "shell", "python", "run", "partition", "plugin", "info", "temper", "neb", "tad", "prd", "hyper", "mdi"}
+RUNS_OTHERS = {"if", "shell", "python", "run", "partition", "plugin", "info", "temper", "neb", "tad", "prd", "hyper", "mdi"}
 
 
 def written(command: Command) -> Iterator[str]:
@@ -37,7 +37,7 @@ def written(command: Command) -> Iterator[str]:
 
 def makes(command: Command) -> bool:
     """It writes a file, or runs something that may."""
-    return command.name in _RUNS_OTHERS or any(True for _ in written(command))
+    return command.name in RUNS_OTHERS or any(True for _ in written(command))
 
 
 def may_make(commands: Iterable[Command], path: str) -> bool:
@@ -45,7 +45,7 @@ def may_make(commands: Iterable[Command], path: str) -> bool:
     name = posixpath.normpath(path)
     base = posixpath.basename(name)
     for command in commands:
-        if command.name in _RUNS_OTHERS and base in command.text:
+        if command.name in RUNS_OTHERS and base in command.text:
             return True
         if any(_fits(other, name) for other in written(command)):
             return True

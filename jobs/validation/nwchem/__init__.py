@@ -12,6 +12,7 @@ from ..base import Finding, Request, error
 from ..paths import check_read, spot
 from ..plan import Plan, Step
 from ..solvers import SOLVERS
+from ..text import NO_TEXT
 from ..tree import resolve
 from . import files, geometry, memory, molecule, words
 from .deck import read
@@ -42,7 +43,7 @@ def _step(request: Request, step: Step) -> Iterator[Finding]:
         return
     deck = read(request.inputs, step, str(inside))
     yield from deck.findings
-    if any(finding.thing in ("binary", "UTF-16") for finding in deck.findings):
+    if any(finding.thing in NO_TEXT for finding in deck.findings):
         return
     yield from words.check(deck)
     yield from geometry.check(request.inputs, step, deck)

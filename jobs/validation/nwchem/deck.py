@@ -16,7 +16,7 @@ from ..base import Finding, Inputs, error
 from ..paths import check_read
 from ..plan import Step
 from ..scan import Scanner
-from ..text import MOST_INCLUDES, byte_order_mark, not_text, too_many_includes, zeros_behind
+from ..text import MOST_INCLUDES, byte_order_mark, not_text, odd_blank, too_many_includes, zeros_behind
 from ..tree import resolve
 
 # Directives at the top that are closed by `end`, and those that take one line.
@@ -98,6 +98,7 @@ class _Reader:
     def __init__(self, inputs: Inputs, step: Step, deck: Deck) -> None:
         self.inputs, self.step, self.deck = inputs, step, deck
         self.files = 0
+        self.odd = False  # one such blank is told of
 
     def rows(self, name: str, above: list[str]) -> Iterator[Row]:
         if trouble := not_text(self.inputs, name):
@@ -115,6 +116,9 @@ class _Reader:
             line = raw.decode("utf-8", "replace")
             text = line.lstrip("\ufeff" if scanner.number == 1 else "").split("#")[0].rstrip() if not python else line
             start = start or scanner.number
+            if not text.isascii() and not self.odd and not python and (blank := odd_blank(name, scanner.number, text)):
+                self.odd = True
+                self.deck.findings.append(blank)
             if text.endswith("\\") and len(pending) < 65_536:
                 pending += text[:-1] + " "
                 continue

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..base import Finding, Inputs, error
+from ..base import Finding, Inputs, error, warning
 from ..plan import Step
 from ..text import lines
 from ..tree import resolve
@@ -54,6 +54,9 @@ def _geometry(block: Block) -> Iterator[Finding]:
         symbol = letters.group() if letters else ""
         if symbol and symbol[:2] not in SYMBOLS and symbol[:1] not in SYMBOLS and not symbol.startswith("bq"):
             yield _wrong(row, f"{row.words[0]} is no element", row.words[0], "Begin the tag with the symbol of an element.")
+        elif symbol.startswith("x") and symbol not in ("x", "xe", "xenon"):
+            yield warning(f"{row.where}: {row.words[0]} is no element; by its x NWChem takes it for a dummy centre.", file=row.file,
+                          line=row.line, thing=row.words[0], remedy="Begin the tag with the symbol of an element.")  # fmt: skip
     yield from _symmetry(block) if not words & _ELSEWHERE else ()
 
 

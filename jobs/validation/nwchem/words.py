@@ -34,6 +34,18 @@ _BASES = re.compile(r"(sto-|\d-\d+|def2|(d-|t-|q-)?aug-|jun-|jul-|cc-|pc|dz|tz|q
                     r"mg3|modified|nlo|nmr|pv|qmmm|s3|s6|saug|seg|feller|huzinaga|glendening|jorge|lanthanide|sarc|sdd|sdb|koga|y\w+|\dzapa)")  # fmt: skip
 
 
+# Families whose names are made by a rule: how one begins, and how the whole looks.
+_FAMILIES = tuple(
+    (re.compile(start), re.compile(whole))
+    for start, whole in (
+        (r"def2-", r"def2-((ma-|m)?(sv\(p\)|svp|tzvpp?|qzvpp?)d?|.*(fit|ecp|universal|jk|ri|/c|/j).*)"),
+        (r"(\w+-)?cc-p", r"(\w+-)?cc-p(w?c)?v\(?[dtq5-9]\)?(\(?\+d\)?)?z(?![a-z]).*"),
+        (r"sto-", r"sto-[2-6]g(?![a-z]).*|sto-\dg\w*s\b.*"),
+        (r"[346]-(2|3)1", r"[346]-(21|22|31|311)\+{0,2}g.*"),
+    )
+)
+
+
 def check(deck: Deck) -> Iterator[Finding]:
     yield from _remarks(deck)
     for block in deck.items:
@@ -159,7 +171,9 @@ def _functional(row: Row) -> Iterator[Finding]:
 def _basis(block: Block) -> Iterator[Finding]:
     for row in (block.head, *block.rows):
         name = row.after("library") or ""
-        if name and not _BASES.match(name.lower()) and name.lower() not in SYMBOLS and "file" not in [w.lower() for w in row.words]:
+        family = next((whole for start, whole in _FAMILIES if start.match(name.lower())), _BASES)
+        known = family.fullmatch(name.lower()) if family is not _BASES else family.match(name.lower())
+        if name and not known and name.lower() not in SYMBOLS and "file" not in [w.lower() for w in row.words]:
             yield warning(f"{row.where}: the basis set {name} is not one that is known here.", file=row.file, line=row.line, thing=name,
                           remedy="Check its name in the library of NWChem.")  # fmt: skip
 

@@ -36,10 +36,10 @@ def _cases(request: Request, plan: Plan) -> list[Case]:
             continue
         folder = step.path(step.option("-case") or ".")
         if folder is not None:
-            cases.setdefault(folder, Case(request.inputs, folder)).steps.append(step)
+            cases.setdefault(folder, Case(request.inputs, folder, version=request.version)).steps.append(step)
     if not cases and canonical(request.software) == "openfoam" and "system/controlDict" in plan.tree.inputs:
         step = plan.steps[-1] if plan.steps else Step((), (), 1, tree=plan.tree)
-        return [Case(request.inputs, "", [step])]
+        return [Case(request.inputs, "", [step], request.version)]
     return list(cases.values())
 
 

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 
 from ..base import Finding, Inputs, error
 from ..plan import Step
-from ..text import MOST_INCLUDES, byte_order_mark, not_text, read_small, too_many_includes
+from ..text import MOST_INCLUDES, byte_order_mark, not_text, odd_blank, read_small, too_many_includes
 from ..tree import is_system, is_windows
 from .dictionary import Dictionary, parse
 
 LARGEST = 1 << 20  # bytes of a dictionary that is read
+_REMARK = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 # Programs that make or change a mesh, so that the patches are theirs.
 _MESHERS = re.compile(
     r"(snappyHexMesh|createPatch|createBaffles|extrude\w*|mergeMeshes|stitchMesh|mirrorMesh|topoSet|splitMesh\w*|autoPatch|"
@@ -32,6 +33,7 @@ class Case:
     inputs: Inputs
     folder: str
     steps: list[Step] = field(default_factory=list)
+    version: str = ""
     findings: list[Finding] = field(default_factory=list)
     parsed: dict[str, Dictionary | None] = field(default_factory=dict)
     included: int = 0
@@ -94,6 +96,7 @@ class Case:
         if mark := byte_order_mark(self.inputs, path, "OpenFOAM stops at it in line 1."):
             self.findings.append(mark)
         text = read_small(self.inputs, path, LARGEST)
+        self.findings += [blank] if text and not text.isascii() and (blank := _odd_blank(path, text)) else []
         if text is None or re.search(r"\bformat\s+binary", text[:2000]) and "boundaryField" in text:
             return None
         return parse(text, lambda directive, name, line: self._include(path, directive, name, line, [*above, path]))
@@ -143,6 +146,11 @@ class Case:
         near = self.first.tree.nearest(posixpath.join(posixpath.dirname(file), name.replace("\\", "/")))
         remedy = f"There is {near}." if near else "Upload it, or correct the name."
         return error(f"{file} line {at['line']} includes {name}, {what}.", remedy=remedy, **at)  # type: ignore[arg-type]
+
+
+def _odd_blank(path: str, text: str) -> Finding | None:
+    bare = _REMARK.sub(lambda found: "\n" * found.group().count("\n"), text)
+    return next((found for number, line in enumerate(bare.split("\n"), 1) if (found := odd_blank(path, number, line))), None)
 
 
 def solves(program: str) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from ..base import Finding, error, warning
 from .case import Case, solves, times
 from .dictionary import Dictionary, Entry
+from .mesh import patches
 
 _FILE = "system/controlDict"
 _WORDS = {
@@ -35,6 +36,20 @@ def check(case: Case) -> Iterator[Finding]:
     if runs and not control.open and not any(problem.sure for problem in control.problems):
         yield from _numbers(case, control)
         yield from _span(case, control)
+    yield from _functions(case, control)
+
+
+def _functions(case: Case, control: Dictionary) -> Iterator[Finding]:
+    """Patches that a function object works on, and that the mesh does not have."""
+    functions, there = control.sub("functions"), patches(case)
+    for entry in functions.entries if functions and there else ():
+        block = entry.sub
+        kind = block.get("regionType") if block else None
+        name = block.get("name") if block and kind and kind.word == "patch" else None
+        if name and name.word and not name.values[0].quoted and there is not None and name.word not in there:
+            near = difflib.get_close_matches(name.word, list(there), 1, 0.6)
+            yield _wrong(case, name, f"the function {entry.key} works on the patch {name.word}, which the mesh does not have",
+                         f"Did you mean {near[0]}?" if near else f"The patches are {', '.join(sorted(there))}.")  # fmt: skip
 
 
 def _words(case: Case, control: Dictionary) -> Iterator[Finding]:

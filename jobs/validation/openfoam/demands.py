@@ -1,10 +1,12 @@
 """What a solver asks for when it starts: its dictionaries of constant, a reference for the pressure.
 
-The one idea to know: a dictionary has had other names in other releases; only where none of them is there, it is missing.
+The one idea to know: a dictionary has had other names in other releases; only where none of them is there, it is missing. The
+releases of openfoam.com (v1912) have always kept the first name.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..base import Finding, error
@@ -14,12 +16,14 @@ from .dictionary import Dictionary
 
 _TURBULENCE = ("constant/turbulenceProperties", "constant/momentumTransport")
 _THERMO = ("constant/thermophysicalProperties", "constant/physicalProperties")
+_TRANSPORT = ("constant/transportProperties", "constant/physicalProperties")
 _GRAVITY = ("constant/g",)
 _READS: dict[str, tuple[tuple[str, ...], ...]] = {
-    **dict.fromkeys(("simpleFoam", "pisoFoam", "pimpleFoam"), (_TURBULENCE,)),
+    "icoFoam": (_TRANSPORT,),
+    **dict.fromkeys(("simpleFoam", "pisoFoam", "pimpleFoam"), (_TRANSPORT, _TURBULENCE)),
     **dict.fromkeys(("rhoSimpleFoam", "rhoPimpleFoam", "rhoCentralFoam", "sonicFoam"), (_THERMO, _TURBULENCE)),
     **dict.fromkeys(("buoyantSimpleFoam", "buoyantPimpleFoam"), (_THERMO, _TURBULENCE, _GRAVITY)),
-    "interFoam": (_TURBULENCE, _GRAVITY),
+    "interFoam": (_TRANSPORT, _TURBULENCE, _GRAVITY),
 }
 _PRESSURES = {"icoFoam": ("p", "PISO"), "pisoFoam": ("p", "PISO"), "simpleFoam": ("p", "SIMPLE"), "pimpleFoam": ("p", "PIMPLE"),
               "interFoam": ("p_rgh", "PIMPLE")}  # fmt: skip
@@ -30,9 +34,11 @@ def check(case: Case, step: Step, folder: str) -> Iterator[Finding]:
     """`step`: the first that solves; `folder`: that of the start time."""
     if "-region" in step.argv or step.tree.anything:
         return
-    for names in _READS.get(step.program, ()):
+    for known in _READS.get(step.program, ()):
+        names = known[:1] if re.match(r"v\d{4}\b", case.version.strip().lower()) else known
         if not any(case.may_have(name, step) for name in names):
-            near = step.tree.nearest(case.path(names[0]))
+            other = next((name for name in known if case.may_have(name, step)), None)
+            near = case.path(other) if other else step.tree.nearest(case.path(names[0]))
             yield error(f"{step.program} reads {case.path(names[0])}, which is not among the uploaded files.", thing=names[0],
                         remedy=f"There is {near}." if near else "Upload it.")  # fmt: skip
     if step.program in _PRESSURES:

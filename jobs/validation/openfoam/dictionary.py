@@ -1,33 +1,23 @@
 """Reads OpenFOAM dictionaries: keyword value; and keyword { ... }, with comments, includes and macros.
 
 The one idea to know: a dictionary that includes what we can't see, or uses macros, is `open`. Then nothing in it is
-called missing. What the solver would refuse while it reads (braces, semicolons) is kept as `problems`.
+called missing. A value `$name` is that of the entry read before, where it is one word. What the solver would refuse while it reads (braces, semicolons) is kept as `problems`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from .keywords import KEYWORDS
+from .tokens import MOST_TOKENS, Token, tokens
 
-_TOKEN = re.compile(
-    r"(?P<space>\s+|//[^\n]*|/\*.*?(?:\*/|\Z))|(?P<string>\"(?:[^\"\\]|\\.)*\"?)|(?P<code>#\{.*?(?:#\}|\Z))|"
-    r"(?P<macro>\$\{(?:[^{}\n]|\{[^{}\n]*\})*\})|(?P<mark>[;{}()\[\]])|(?P<word>[^\s;{}()\[\]\"]+)",
-    re.S,
-)
 _OPENING, _CLOSING = "([{", ")]}"
+_MACRO = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
+_ONE_WORD = {"type", "solver", "preconditioner", "smoother", "application", "startFrom", "stopAt", "writeControl", "method"}
 _NUMBER = re.compile(r"[-+]?\.?\d[\d.]*([eE][-+]?\d+)?\Z")
-MOST_TOKENS = 200_000
 DEEPEST = 60
-
-
-@dataclass(frozen=True)
-class Token:
-    text: str
-    line: int
-    quoted: bool = False
 
 
 @dataclass
@@ -104,49 +94,18 @@ def parse(text: str, include: Include | None = None) -> Dictionary:
     return top
 
 
-def tokens(text: str) -> Iterator[Token]:
-    line, at, count = 1, 0, 0
-    while at < len(text) and count < MOST_TOKENS:
-        found = _TOKEN.match(text, at)
-        if found is None:
-            at += 1
-            continue
-        end = found.end()
-        if found.lastgroup == "word":
-            end = _with_brackets(text, end)
-        piece = text[at:end]
-        if found.lastgroup == "string":
-            yield Token(piece.strip('"'), line, True)
-        elif found.lastgroup != "space":
-            yield Token(piece, line)
-        count += 1
-        line += piece.count("\n")
-        at = end
-
-
-def _with_brackets(text: str, at: int) -> int:
-    """The end of a word such as div(phi,U): brackets without blanks belong to it."""
-    while at < len(text) and text[at] == "(":
-        depth, end = 0, at
-        while end < len(text) and not text[end].isspace() and text[end] not in ";{}":
-            depth += (text[end] == "(") - (text[end] == ")")
-            end += 1
-            if depth == 0:
-                break
-        if depth:
-            return at
-        at = end
-        rest = re.compile(r"[^\s;{}()\[\]\"]+").match(text, at)
-        at = rest.end() if rest else at
-    return at
-
-
 class Reader:
     def __init__(self, found: list[Token], include: Include | None) -> None:
         self.tokens, self.at, self.include = found, 0, include
         self.problems: list[Problem] = []
+        self.scopes: list[Dictionary] = []
 
     def read(self, into: Dictionary, depth: int, opened: int) -> None:
+        self.scopes.append(into)
+        self._read(into, depth, opened)
+        self.scopes.pop()
+
+    def _read(self, into: Dictionary, depth: int, opened: int) -> None:
         while self.at < len(self.tokens):
             token = self.tokens[self.at]
             self.at += 1
@@ -224,7 +183,8 @@ class Reader:
                 level = 0
             if level == 0:
                 self._joined(entry, token)
-            entry.values.append(token)
+                self._glued(entry, token)
+            entry.values.append(self._meant(token))
             self.at += 1
         self._ended(entry, depth, level)
 
@@ -249,6 +209,24 @@ class Reader:
             self._problem(before.line, f"no ; (semicolon) after {entry.key} {entry.text[:60]}", entry.key)
         elif re.match(r"(div|grad|laplacian|ddt)\(", token.text) and before.text not in ("linearUpwind", "linearUpwindV", "LUST"):
             self.problems.append(Problem(before.line, f"no ; (semicolon) after {entry.key} {entry.text[:60]}?", entry.key, False))
+
+    def _glued(self, entry: Entry, token: Token) -> None:
+        """`tolerance 1e-06 relTol 0.1;` in one line: an entry that takes one word or number, and then the next keyword."""
+        before = entry.values[0] if len(entry.values) == 1 else None
+        if before is None or before.line != token.line or token.quoted or token.text not in KEYWORDS or entry.key not in KEYWORDS:
+            return
+        if _NUMBER.match(before.text) or (entry.key in _ONE_WORD and before.text not in KEYWORDS):
+            self._problem(before.line, f"no ; (semicolon) after {entry.key} {before.text}", entry.key)
+
+    def _meant(self, token: Token) -> Token:
+        """The value that a macro stands for, if it is one plain word of an entry around it."""
+        found = None if token.quoted else _MACRO.fullmatch(token.text)
+        name = (found[1] or found[2]) if found else ""
+        for scope in reversed(self.scopes) if name else ():
+            entry = next((one for one in reversed(scope.entries) if one.key == name and not one.pattern), None)
+            if entry and entry.values:
+                return Token(entry.word, token.line) if entry.word else token
+        return token
 
     def _sudden_block(self, entry: Entry) -> None:
         last = entry.values[-1]

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 
 from ..base import Finding, Request, error, warning
 from ..paths import spot
+from ..plan import Step
 from ..text import read_small
 from . import outside
 from .blocks import named_blocks
 from .case import Case, solves
-from .dictionary import Dictionary, Token, tokens
+from .dictionary import Dictionary, Entry, Token, tokens
 
 _SHAPES = ["hex", "prism", "tet", "pyr", "wedge", "tetWedge"]
 _BYTES_PER_CELL = 1_000  # what a solver needs for a cell at the very least
@@ -229,6 +230,8 @@ def _surfaces(case: Case) -> Iterator[Finding]:
     parsed = case.dictionary(name) if case.has(name) else None
     geometry = parsed.sub("geometry") if parsed else None
     step = next(step for step in case.steps if step.program == "snappyHexMesh")
+    controls = parsed.sub("castellatedMeshControls") if parsed and not step.conditional else None
+    yield from _features(case, step, case.path(name), controls.get("features") if controls else None)
     for entry in geometry.entries if geometry and not step.conditional else ():
         kind = entry.sub.get("type") if entry.sub else None
         if not entry.sub or not kind or kind.word not in ("triSurfaceMesh", "distributedTriSurfaceMesh"):
@@ -241,3 +244,13 @@ def _surfaces(case: Case) -> Iterator[Finding]:
             path = case.path(name)
             yield error(f"{path} line {entry.line} names the surface {surface}, which is not in {case.path('constant/triSurface')}.",
                         file=path, line=entry.line, thing=surface, remedy=f"There is {near}." if near else "Upload it there.")  # fmt: skip
+
+
+def _features(case: Case, step: Step, path: str, entry: Entry | None) -> Iterator[Finding]:
+    """Edges that a step before has to take out of the surfaces."""
+    values = entry.values if entry else []
+    for word, token in zip(values, values[1:], strict=False):
+        places = [f"constant/{folder}/{token.text}" for folder in ("triSurface", "extendedFeatureEdgeMesh", "geometry")]
+        if word.text == "file" and not set("$#/") & set(token.text) and not any(case.may_have(place, step) for place in places):
+            yield error(f"{path} line {token.line} names the edges {token.text}, which are not in {case.path('constant/triSurface')}.", file=path,
+                        line=token.line, thing=token.text, remedy="Run surfaceFeatureExtract before snappyHexMesh, or upload them there.")  # fmt: skip

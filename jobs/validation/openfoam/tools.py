@@ -29,6 +29,7 @@ def check(case: Case) -> Iterator[Finding]:
     for at, step in enumerate(case.steps):
         if step.conditional or step.tree.anything:
             continue
+        yield from _chosen(case, step)
         if step.program in _DICTIONARIES:
             yield from _dictionary(case, step)
         elif _CONVERTERS.fullmatch(step.program):
@@ -47,6 +48,18 @@ def _dictionary(case: Case, step: Step) -> Iterator[Finding]:
         near = step.tree.nearest(case.path(names[0]))
         yield error(f"{spot(step.file, step.line)} runs {step.program}, but there is no {case.path(names[0])}.", file=step.file,
                     line=step.line, thing=names[0], remedy=f"There is {near}." if near else "Upload it.")  # fmt: skip
+
+
+def _chosen(case: Case, step: Step) -> Iterator[Finding]:
+    """A dictionary under another name: as it is written, or in system."""
+    given = step.option("-dict") or ""
+    places = [given, f"system/{given}"]
+    regions = "-region" in step.argv or "-allRegions" in step.argv  # then it is looked for in the region's own folder
+    if not given or regions or given.startswith(("/", "-", "~")) or "$" in given or any(case.may_have(place, step) for place in places):
+        return
+    near = step.tree.nearest(case.path(given))
+    yield error(f"{spot(step.file, step.line)} runs {step.program} with -dict {given}, which is not among the uploaded files.", file=step.file,
+                line=step.line, thing=given, remedy=f"There is {near}." if near else "Upload it, or correct the name.")  # fmt: skip
 
 
 def _mesh_file(step: Step) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from an earlier step of the command or be among the inputs.
 
 from __future__ import annotations
 
+import math
 import posixpath
 import re
 from collections.abc import Iterator
@@ -14,14 +15,15 @@ from ..base import Finding, Request, error, warning
 from ..paths import check_read, spot
 from ..plan import Plan, Step
 from ..solvers import SOLVERS
+from ..text import NO_TEXT
 from ..tree import is_system, is_windows, resolve
-from . import pw
+from . import posts, pw
 from .deck import Deck, read
 
 _PROGRAM = SOLVERS[4].programs
 _OPTIONS = ("-in", "-i", "-inp", "-input", "--in", "--input")
 _POSTS = {"ph.x": "inputph", "pp.x": "inputpp", "dos.x": "dos", "bands.x": "bands", "projwfc.x": "projwfc", "hp.x": "inputhp"}
-_POOLS = ("-nk", "-npool", "-npools", "-nimage", "-ni", "-nimages")
+_LEVELS = (("-ni", "-nimage", "-nimages"), ("-nk", "-npool", "-npools"), ("-nb", "-nband", "-nbgrp", "-nband_group"))
 _STARTS = {"scf", "relax", "md", "vc-relax", "vc-md"}
 
 
@@ -48,7 +50,8 @@ def _input(step: Step) -> tuple[str | None, list[Finding]]:
     here_document = any(redirect.operator.startswith("<<") for redirect in step.redirects)
     if name is None and not here_document and step.after not in ("|", "|&"):
         stray = next((word for word in step.argv[1:] if word and word.endswith((".in", ".inp", ".pwi", ".txt"))), "")
-        remedy = f"Write {step.program} -in {stray}." if stray else f"Write {step.program} -in FILE."
+        decks = [deck for deck in step.tree.inputs if deck.endswith((".in", ".pwi"))]
+        remedy = f"Write {step.program} -in {stray or (decks[0] if len(decks) == 1 else 'FILE')}."
         return stray or None, [error(f"{spot(step.file, step.line)} starts {step.program} without -in: it would read from the keyboard.",
                                      file=step.file, line=step.line, thing=step.program, remedy=remedy)]  # fmt: skip
     if name is None or step.conditional or step.option(*_OPTIONS) is None:
@@ -59,15 +62,17 @@ def _input(step: Step) -> tuple[str | None, list[Finding]]:
 
 def _pools(step: Step) -> Iterator[Finding]:
     ranks = step.launcher.ranks if step.launcher else 1
-    pools = step.option(*_POOLS) or ""
-    if ranks and pools.isdigit() and int(pools) > 0 and ranks % int(pools):
-        yield error(f"{spot(step.file, step.line)}: {ranks} rank{'s' if ranks > 1 else ''} can't be divided into {pools} pools.",
-                    file=step.file, line=step.line, thing="pools", remedy="Choose a number of pools that divides the ranks.")  # fmt: skip
+    given = [value for names in _LEVELS if (value := step.option(*names) or "").isdigit() and int(value) > 0]
+    pools = math.prod(int(value) for value in given)
+    if ranks and given and ranks % pools:
+        yield error(f"{spot(step.file, step.line)}: {ranks} rank{'s' if ranks > 1 else ''} can't be divided into {' x '.join(given)} pools.",
+                    file=step.file, line=step.line, thing="pools",
+                    remedy="Choose numbers of images, pools (-nk) and band groups whose product divides the ranks.")  # fmt: skip
 
 
 def _deck(request: Request, step: Step, deck: Deck, saved: set[tuple[str, str]]) -> Iterator[Finding]:
     yield from deck.findings
-    if any(finding.thing in ("binary", "UTF-16") for finding in deck.findings):
+    if any(finding.thing in NO_TEXT for finding in deck.findings):
         return
     if step.program in ("pw.x", "cp.x"):
         place = _place(deck, "control", "pwscf")
@@ -80,6 +85,7 @@ def _deck(request: Request, step: Step, deck: Deck, saved: set[tuple[str, str]])
     elif step.program in _POSTS:
         place = _place(deck, _POSTS[step.program], "pwscf")
         yield from _folder(step, deck, _POSTS[step.program])
+        yield from posts.check(deck)
         if _POSTS[step.program] in deck.namelists:
             yield from _needed(step, deck, place, saved, step.program)
     if step.program in ("pw.x", "cp.x"):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from ..base import Finding, Inputs, error
 from ..scan import Scanner
-from ..text import not_text, zeros_behind
+from ..text import not_text, odd_blank, zeros_behind
 from .variables import INTEGERS, REALS
 
 CARDS = {"ATOMIC_SPECIES", "ATOMIC_POSITIONS", "K_POINTS", "ADDITIONAL_K_POINTS", "CELL_PARAMETERS", "CONSTRAINTS", "OCCUPATIONS",
@@ -105,6 +105,7 @@ class _Reader:
         self.deck = deck
         self.open: Namelist | None = None
         self.card: Card | None = None
+        self.odd = False  # one such blank is told of
 
     def read(self, scanner: Scanner) -> None:
         while (raw := scanner.line()) is not None:
@@ -118,6 +119,9 @@ class _Reader:
 
     def line(self, number: int, text: str) -> None:
         bare = text.strip()
+        if not text.isascii() and not self.odd and (blank := odd_blank(self.deck.name, number, bare.split("!")[0])):
+            self.odd = True
+            self.deck.findings.append(blank)
         if self.open is not None:
             self._inside(number, bare)
         elif bare.startswith(("&", "$")) and bare[1:2].isalpha():

@@ -18,6 +18,9 @@ from .variables import CHOICES, INTEGERS, LOGICALS, NAMELISTS, REALS, STRINGS
 
 _ORDER = ["control", "system", "electrons"]
 _TYPOGRAPHIC = "\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u00b4\u0060\u00ab\u00bb\u2032'\""
+_FUNCTIONALS = """pz bp pw91 blyp lda pbe revpbe pw86pbe b86bpbe pbesol pbeq2d q2d hcth olyp wc sogga optbk88 optb86b ev93 tpss m06l tb09 scan
+    scan0 r2scan rscan pbe0 b86bpbex bhahlyp bhandhlyp hse hf b3lyp b3lyp-v1r x3lyp gaupbe gaup rpbe none oep vdw-df vdw-df2 vdw-df3-opt1
+    vdw-df3-opt2 vdw-df-cx vdw-df-c09 vdw-df2-c09 vdw-df-ob86 vdw-df2-b86r vdw-df-obk8 vdw-df-c6 rvv10 rvv10-scan beef beef-vdw""".split()
 _POSITIVE = {"ecutwfc": "system", "ecutrho": "system", "nat": "system", "ntyp": "system", "conv_thr": "electrons",
              "electron_maxstep": "electrons", "mixing_beta": "electrons", "dt": "control", "nbnd": "system"}  # fmt: skip
 
@@ -37,6 +40,7 @@ def check(request: Request, step: Step, deck: Deck) -> Iterator[Finding]:
         yield from _points(deck)
         yield from electrons.check(request, step, deck)
     yield from _release(request, deck)
+    yield from _functional(deck)
     yield from pseudopotentials.check(request, step, deck)
 
 
@@ -52,6 +56,16 @@ def _release(request: Request, deck: Deck) -> Iterator[Finding]:
     elif not new and "HUBBARD" in deck.cards:
         yield _wrong(deck, deck.cards["HUBBARD"].line, "HUBBARD", f"the card HUBBARD is not in Quantum ESPRESSO {request.version}",
                      "Write lda_plus_u and Hubbard_U into &SYSTEM, or choose release 7.1 or later.")  # fmt: skip
+
+
+def _functional(deck: Deck) -> Iterator[Finding]:
+    """pw.x takes the parts of a name that it knows, and goes on without the rest."""
+    value = deck.value("system", "input_dft")
+    word = (value.string or "").lower() if value else ""
+    near = difflib.get_close_matches(word, _FUNCTIONALS, 1, 0.75) if word and word not in _FUNCTIONALS else []
+    if value and near and not re.search(r"[+\s]|xc-|\d{3}", word):
+        yield warning(f"{deck.name} line {value.line}: the functional {value.string} is not one that is known here; pw.x may take another "
+                      "one without a word.", file=deck.name, line=value.line, thing=str(value.string), remedy=f"Did you mean {near[0]}?")  # fmt: skip
 
 
 def _namelists(deck: Deck) -> Iterator[Finding]:
@@ -125,7 +139,7 @@ def _choice(deck: Deck, value: Value) -> Iterator[Finding]:
 def _numbers(deck: Deck) -> Iterator[Finding]:
     for name, namelist in _POSITIVE.items():
         value = deck.value(namelist, name)
-        if value and value.number is not None and value.number <= 0:
+        if value and value.number is not None and value.number <= 0 and not (name == "nbnd" and value.number == 0):  # 0: pw.x counts
             never = " and can never be met" if name == "conv_thr" else ""
             yield _wrong(deck, value.line, name, f"{name} is {value.text}{never}", "Give a value above zero.")
     wave, density = deck.number("system", "ecutwfc"), deck.value("system", "ecutrho")
