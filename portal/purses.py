@@ -51,15 +51,27 @@ def may_edit(user: Any, budget: Budget) -> bool:
 
 
 def purse_of(user: Any) -> Purse | None:
-    """The money of the project that the person used last; one query. None where there is nothing to say."""
+    """The money of the project that the person used last. None where there is nothing to say."""
     now = timezone.now()
     of_use = Q(active=True) & (Q(begins=None) | Q(begins__lte=now)) & (Q(ends=None) | Q(ends__gt=now))
-    found = budgets_of(user).filter(of_use, unit=Unit.MONEY).exclude(member__isnull=True, project__isnull=True).first()
-    if found is None:
+    theirs = Budget.objects.filter(Q(project__memberships__user=user) | Q(member=user), of_use, unit=Unit.MONEY)
+    shared_first = (F("project").desc(nulls_last=True), F("member").desc(nulls_last=True), "pk")
+    budgets = list(theirs.select_related("project").order_by(*shared_first))
+    if not budgets:
         return None
+    found = _used_last(user, budgets)
     name = found.project.name if found.project else found.name
     title = f"{found.name}: {words.money(found.left)} of {words.money(found.amount)} not spent or held"
     return Purse(name, found.left, title, _warning(found))
+
+
+def _used_last(user: Any, budgets: list[Budget]) -> Budget:
+    """The first of those whose project the person's newest work is for; the very first where there is none."""
+    projects = {budget.project_id for budget in budgets if budget.project_id}
+    if len(budgets) == 1 or not projects:
+        return budgets[0]
+    last = Workload.objects.filter(owner=user, project__in=projects).order_by("-pk").values_list("project", flat=True).first()
+    return next((budget for budget in budgets if budget.project_id == last), budgets[0])
 
 
 def _warning(budget: Budget) -> str:
