@@ -1,13 +1,15 @@
 """Template tags and filters of the pages: icons, badges, money, times, bars.
 
 One idea: a tone is never colour alone. Whatever takes a tone also writes an icon and a word (badge, tone_tag, note).
-No tag writes an inline style: the pages run under a Content-Security-Policy that forbids them.
+No tag writes an inline style: the pages run under a Content-Security-Policy that forbids them. What a list shows again and again
+(icons, pips) is made once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
@@ -38,6 +40,7 @@ class Toned(Protocol):
 
 
 @register.simple_tag
+@lru_cache(1024)
 def icon(name: str, kind: str = "") -> SafeString:
     """One icon of the sprite, hidden from screen readers: the word stands beside it. `kind` is one more class."""
     classes = f"icon {kind}".strip()
@@ -68,6 +71,11 @@ def tone_tag(tone: str, name: str, word: str, size: str = "", turning: bool = Fa
 @register.simple_tag
 def pips(tones: Sequence[str | None], label: str) -> SafeString:
     """Five marks in a row, one a stage; None or "" for a stage not reached. `label` says it in words."""
+    return _pips(tuple(tones), label)
+
+
+@lru_cache(1024)
+def _pips(tones: tuple[str | None, ...], label: str) -> SafeString:
     marks = format_html_join("", "<i{}></i>", ((_tone_class(tone),) for tone in tones))
     return format_html('<span class="pips" role="img" aria-label="{}">{}</span>', label, marks)
 
