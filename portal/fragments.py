@@ -162,7 +162,7 @@ def _renamed(parts: Context) -> Context:
 
 FACES: Mapping[str, Face] = {
     Workload.Kind.JOB: Face(
-        "jobs", Facts, JOB_PAGES, JOB_PARTS, _of_job, lambda query, user: rows.loaded(rows.with_rows(query))
+        "jobs", Facts, JOB_PAGES, JOB_PARTS, _of_job, lambda query, user: rows.loaded(list(query.values_list("pk", flat=True)))
     ),
     Workload.Kind.WORKSTATION: Face(
         "workstations", WorkstationFacts, WORKSTATION_PAGES, WORKSTATION_PARTS, _of_workstation,

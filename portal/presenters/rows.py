@@ -1,23 +1,20 @@
-"""Rows of the jobs list: the same facts as the job's own page, in one line.
-
-One idea: what rows have in common (clusters, software, projects, checks, inputs) is loaded for all of them at once.
-"""
+"""Rows of the jobs list: the same facts as the job's own page, in one line. What they refer to is gathered for all at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from django.db.models import QuerySet
+from django.utils import timezone
 
 from jobs import lifecycle
-from jobs.models import Workload
 from portal import words
 
 from . import endings, stages
 from .facts import Facts
+from .gathering import gathered
 from .text import cut, who
 from .values import Badge, verdict_badge
 
@@ -45,21 +42,16 @@ class JobRow:
     aside: str = ""  # beside the word: "in Running Job"
 
 
-def loaded(workloads: Iterable[Workload]) -> list[JobRow]:
-    """Rows for workloads that `with_rows` prepared."""
-    return [row(Facts(work)) for work in workloads]
-
-
-def with_rows(query: QuerySet[Workload]) -> QuerySet[Workload]:
-    """A queryset of workloads with everything that rows show."""
-    return query.select_related("job__software__software", "job__checked", "coretype", "project", "owner", "wished_by").prefetch_related(
-        "clusters__nodes", "job__inputs__file", "events", "holds__budget"
-    )
+def loaded(keys: Sequence[int]) -> list[JobRow]:
+    """The rows of the jobs with these keys, newest first."""
+    now = timezone.now()
+    return [row(Facts(work, now)) for work in gathered(keys)] if keys else []
 
 
 def row(facts: Facts) -> JobRow:
     work = facts.work
-    facts.inputs = list(facts.job.inputs.all())
+    if work.is_active:
+        facts.inputs = list(facts.job.inputs.all())
     tones, label = stages.pips(facts)
     status = work.row
     return JobRow(
@@ -95,7 +87,7 @@ def _says(facts: Facts) -> str:
         return facts.job.verdict_detail.get("reason") or "Exit 0; the result was not judged."
     if work.status == lifecycle.STOPPED:
         return work.ending.sentence if work.ending else "Stopped."
-    current = next((stage for stage in stages.rows(facts) if stage.current), None)
+    current = stages.current(facts)
     return ". ".join(filter(None, [current.says.text, current.says.more])) if current else ""
 
 

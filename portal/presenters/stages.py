@@ -89,6 +89,11 @@ def rows(facts: Facts, voice: Voice = sentences) -> list[StageRow]:
     return [_row(facts, status, kind, voice) for status, kind in standing(facts)]
 
 
+def current(facts: Facts) -> StageRow | None:
+    """The row of the stage it is in, or failed in; the list of jobs says what that one says."""
+    return next((_row(facts, status, kind, sentences) for status, kind in standing(facts) if _is_current(facts, status, kind)), None)
+
+
 def pips(facts: Facts) -> tuple[list[str], str]:
     """Five tones and the words for them, as a row of the list shows them."""
     found = standing(facts)
@@ -171,9 +176,13 @@ def _row(facts: Facts, status: Status, kind: Kind, voice: Voice) -> StageRow:
         begun=times.begun if times else None,
         ended=times.ended if times else None,
         note=_note(facts, status, kind),
-        current=status.code == facts.work.status or kind == Kind.FAILED and facts.is_over,
+        current=_is_current(facts, status, kind),
     )
     return _slow(facts, row, voice)
+
+
+def _is_current(facts: Facts, status: Status, kind: Kind) -> bool:
+    return status.code == facts.work.status or (kind == Kind.FAILED and facts.is_over)
 
 
 def _note(facts: Facts, status: Status, kind: Kind) -> str:

@@ -1,7 +1,7 @@
 """How many rows a list has, without counting a million of them.
 
 One idea: a count is worth PATIENCE and no more. Up to EXACT it is exact; beyond, or where counting would take longer, it is
-what the database's planner expects, and says so.
+what the database's planner expects, and says so. The planner is asked first: counting in vain costs as much as the whole page.
 """
 
 from __future__ import annotations
@@ -14,36 +14,45 @@ from django.db.models import QuerySet
 
 from portal import words
 
+from .paging import Page
+
 EXACT = 10_000
 PATIENCE = 20
 """Milliseconds, where the database can be told so."""
+DEAR = 10_000
+"""What the planner says of a scan that takes longer than PATIENCE, in its own unit."""
 
 
-def counted(found: QuerySet[Any]) -> str:
-    """"3,412", "about 120,000", "over 10,000"."""
-    exact = _exactly(found)
-    if exact is not None and exact <= EXACT:
-        return words.count(exact)
-    if connection.vendor == "postgresql":
-        return f"about {words.count(_expected(found))}"
-    return f"over {words.count(EXACT)}"
-
-
-def _exactly(found: QuerySet[Any]) -> int | None:
-    """Up to one more than EXACT; None if it took too long."""
-    rows = found.order_by().values("pk")[: EXACT + 1]
+def counted(found: QuerySet[Any], page: Page[Any] | None = None) -> str:
+    """"3,412", "about 120,000", "over 10,000". `page` is the one that is shown of it."""
+    if page and page.whole:
+        return words.count(len(page.rows))
     if connection.vendor != "postgresql":
-        return rows.count()
+        exact = _up_to_limit(found)
+        return words.count(exact) if exact <= EXACT else f"over {words.count(EXACT)}"
+    plan = _plan(found)
+    if plan["Plan Rows"] <= 2 * EXACT and plan["Total Cost"] <= DEAR and (quick := _in_time(found)) is not None and quick <= EXACT:
+        return words.count(quick)
+    return f"about {words.count(plan['Plan Rows'])}"
+
+
+def _up_to_limit(found: QuerySet[Any]) -> int:
+    return found.order_by().values("pk")[: EXACT + 1].count()
+
+
+def _in_time(found: QuerySet[Any]) -> int | None:
+    """Up to one more than EXACT; None if it took too long."""
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(PATIENCE)])
-            counted = rows.count()
+            counted = _up_to_limit(found)
             cursor.execute("SELECT set_config('statement_timeout', '0', true)")
             return counted
     except OperationalError:
         return None
 
 
-def _expected(found: QuerySet[Any]) -> int:
-    plan = found.order_by().values("pk").explain(format="json")
-    return int(json.loads(plan)[0]["Plan"]["Plan Rows"])
+def _plan(found: QuerySet[Any]) -> dict[str, Any]:
+    """What the planner expects of reading all of it."""
+    plan: dict[str, Any] = json.loads(found.order_by().values("pk").explain(format="json"))[0]["Plan"]
+    return plan

@@ -14,7 +14,7 @@ from django.urls import path, reverse
 from django.views.decorators.http import require_safe
 
 from jobs import lifecycle
-from jobs.models import Project, Software, SoftwareVersion, Workload
+from jobs.models import Membership, Project, Software, SoftwareVersion, Workload
 from jobs.models.roles import sees_all
 from jobs.models.workload import WorkloadQuerySet
 from portal.numbers import whole
@@ -63,24 +63,23 @@ class Asked:
 @require_safe
 def listing(request: HttpRequest) -> HttpResponse:
     asked = Asked.of(request)
-    seen = Workload.objects.visible_to(request.user).filter(kind=Workload.Kind.JOB)
-    found = _filtered(seen, asked, request.user)
-    page = page_of(rows.with_rows(found), request, PAGE, **asked.kept)
+    found = _found(asked, request.user)
+    page = page_of(found, request, PAGE, rows.loaded, **asked.kept)
     context = {
-        "rows": rows.loaded(page.rows),
+        "rows": page.rows,
         "asked": asked,
-        "count": counted(found),
+        "count": counted(found, page),
         "newer": page.newer,
         "older": page.older,
         "views": _views(asked),
         "statuses": lifecycle.JOB.rows.values(),
         "software": Software.objects.filter(active=True),
         "projects": _projects(request.user),
-        "ids": ",".join(work.public_id for work in page.rows),
+        "ids": ",".join(row.public_id for row in page.rows),
     }
     if request.htmx and request.htmx.target == "jobs-list":  # type: ignore[attr-defined]
         return render(request, "jobs/_list.html", context)
-    first = not page.rows and asked.view == "all" and not asked.filtered and not seen.exists()
+    first = page.whole and not page.rows and asked.view == "all" and not asked.filtered and not _visible(request.user).exists()
     return render(request, "jobs/first.html" if first else "jobs/list.html", context)
 
 
@@ -144,20 +143,31 @@ def _tab(request: HttpRequest, public_id: str, page: str, **more: Any) -> HttpRe
     return tabs.shown(request, Facts(job_seen(request, public_id)), page, f"jobs/{TEMPLATES.get(page, page)}.html", more)
 
 
-def _filtered(seen: WorkloadQuerySet, asked: Asked, user: Any) -> WorkloadQuerySet:
-    found = seen.filter(archived=asked.view == "archived")
+def _visible(user: Any) -> WorkloadQuerySet:
+    return Workload.objects.visible_to(user).filter(kind=Workload.Kind.JOB)
+
+
+def _found(asked: Asked, user: Any) -> WorkloadQuerySet:
+    found = _whose(asked, user).filter(archived=asked.view == "archived")
     if asked.view == "active":
         found = found.filter(status__in=lifecycle.ACTIVE_CODES)
-    if asked.view == "mine":
-        found = found.filter(owner=user)
     if asked.status in lifecycle.JOB:
         found = found.filter(status=asked.status)
     if asked.software:
         versions = SoftwareVersion.objects.filter(software__code=asked.software).values_list("pk", flat=True)
         found = found.filter(job__software__in=list(versions))
-    if asked.project:
-        found = found.filter(project__in=list(Project.objects.filter(code=asked.project).values_list("pk", flat=True)))
     return found.named(asked.q, user) if asked.q else found
+
+
+def _whose(asked: Asked, user: Any) -> WorkloadQuerySet:
+    """One's own jobs and those of one's own project are visible anyhow: asked about that too, a database expects far too few."""
+    jobs = Workload.objects.filter(kind=Workload.Kind.JOB)
+    projects = list(Project.objects.filter(code=asked.project).values_list("pk", flat=True)) if asked.project else []
+    if asked.project:
+        jobs = jobs.filter(project__in=projects)
+    if asked.view == "mine":
+        return jobs.filter(owner=user)
+    return jobs if Membership.objects.filter(user=user, project__in=projects).exists() else jobs.visible_to(user)
 
 
 def _projects(user: Any) -> QuerySet[Project]:

@@ -6,16 +6,18 @@ over all rows takes a database longer than to read a page of it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from portal.numbers import whole
 
-Row = TypeVar("Row", bound=Model)
+Row = TypeVar("Row")
+Load = Callable[[Sequence[int]], list[Row]]
 
 
 @dataclass(frozen=True)
@@ -25,17 +27,22 @@ class Page(Generic[Row]):
     rows: list[Row]
     newer: str
     older: str
+    whole: bool = False  # the first page, and no other
 
 
-def page_of(found: QuerySet[Row], request: HttpRequest, size: int = 50, **kept: str) -> Page[Row]:
-    """The page that `before` or `after` in the address ask for. `kept` goes along in the addresses of its neighbours."""
+def page_of(found: QuerySet[Any], request: HttpRequest, size: int = 50, load: Load[Row] | None = None, **kept: str) -> Page[Row]:
+    """The page that `before` or `after` in the address ask for. `kept` goes along in the addresses of its neighbours.
+
+    `load` makes the rows of these keys, newest first; without it they are those of `found`.
+    """
     before, after = (whole(request.GET.get(name, "")) for name in ("before", "after"))
+    rows_of = load or (lambda keys: list(found.filter(pk__in=keys).order_by("-pk")))
     if after is not None:
-        more, rows = _rows(found, found.filter(pk__gt=after).order_by("pk"), size)
-        return Page(rows, _address(kept, after=rows[0].pk) if more else "", _address(kept, before=rows[-1].pk) if rows else "")
-    more, rows = _rows(found, (found.filter(pk__lt=before) if before is not None else found).order_by("-pk"), size)
-    newer = _address(kept, after=rows[0].pk) if rows and before is not None else ""
-    return Page(rows, newer, _address(kept, before=rows[-1].pk) if more else "")
+        more, keys = _keys(found.filter(pk__gt=after).order_by("pk"), size)
+        return Page(rows_of(keys), _address(kept, after=keys[0]) if more else "", _address(kept, before=keys[-1]) if keys else "")
+    more, keys = _keys((found.filter(pk__lt=before) if before is not None else found).order_by("-pk"), size)
+    newer = _address(kept, after=keys[0]) if keys and before is not None else ""
+    return Page(rows_of(keys), newer, _address(kept, before=keys[-1]) if more else "", before is None and not more)
 
 
 def searched(request: HttpRequest) -> str:
@@ -43,10 +50,10 @@ def searched(request: HttpRequest) -> str:
     return request.GET.get("q", "").replace("\0", "").strip()[:200]
 
 
-def _rows(found: QuerySet[Row], in_order: QuerySet[Row], size: int) -> tuple[bool, list[Row]]:
-    """The first rows in this order, newest first; whether there are more."""
+def _keys(in_order: QuerySet[Any], size: int) -> tuple[bool, list[int]]:
+    """Those of the first rows in this order, newest first; whether there are more."""
     keys = list(in_order.values_list("pk", flat=True)[: size + 1])
-    return len(keys) > size, list(found.filter(pk__in=keys[:size]).order_by("-pk"))
+    return len(keys) > size, sorted(keys[:size], reverse=True)
 
 
 def _address(kept: dict[str, str], **more: Any) -> str:

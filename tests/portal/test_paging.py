@@ -41,6 +41,22 @@ def test_the_list_is_asked_for_keys_and_the_rows_by_them(people, django_assert_n
     assert " IN (" in asked[1]["sql"]
 
 
+def test_what_else_is_shown_of_the_keys_is_up_to_the_list(people):
+    odd = people[1::2]
+    found = page_of(User.objects.filter(pk__in=odd), RequestFactory().get(f"/?before={odd[-1]}"), 2, lambda keys: [str(key) for key in keys])
+    assert found.rows == [str(odd[3]), str(odd[2])]
+    assert found.older == f"?before={odd[2]}"
+
+
+def test_the_only_page_is_the_whole_list(people):
+    assert not page("").whole
+    assert not page("?before=1").whole
+    assert not page(f"?after={people[-1]}").whole
+    everybody = page_of(User.objects.all(), RequestFactory().get("/"), 10)
+    assert everybody.whole
+    assert len(everybody.rows) == 10
+
+
 @pytest.mark.parametrize("address", ["?before=x", "?after=-1", "?before=" + "9" * 30, "?before=²"])
 def test_what_is_no_key_is_the_first_page(people, address):
     assert keys(page(address)) == people[1::2][::-1][:2]
