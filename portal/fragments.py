@@ -16,7 +16,7 @@ from django.template.loader import render_to_string
 
 from jobs.models import Workload
 
-from .presenters import cards, course, files, head, health, rows, stages, timeline, waiting
+from .presenters import cards, course, files, head, health, rows, stages, start, timeline, waiting
 from .presenters.facts import Facts
 from .presenters.workstations import cost, home, idle, says, sent, session
 from .presenters.workstations import head as ws_head
@@ -29,7 +29,7 @@ Pages = Mapping[str, tuple[str, ...]]
 
 HEAD = ("badges", "headline", "facts", "actions", "tabs")
 JOB_PAGES: Pages = {
-    "status": (*HEAD, "alarm", "stages", "stopping", "gates", "findings", "last", "remedy", "verdict", "cost", "course"),
+    "status": (*HEAD, "alarm", "stages", "stopping", "gates", "findings", "last", "start", "remedy", "verdict", "cost", "course"),
     "output": (*HEAD, "line"),
     "files": (*HEAD, "line", "outputs"),
     "health": (*HEAD, "line", "says", "nodes"),
@@ -49,6 +49,7 @@ JOB_PARTS: Parts = {
     "gates": waiting.gates,
     "findings": cards.findings,
     "last": cards.last_lines,
+    "start": start.start,
     "remedy": cards.remedy,
     "verdict": cards.verdict,
     "cost": cards.cost,
@@ -134,7 +135,7 @@ def context_of(facts: Facts, user: Any, page: str) -> Context:
 
 
 def _of_job(facts: Facts, user: Any, page: str) -> Context:
-    offers = facts.offers(user) if "gates" in JOB_PAGES.get(page, ()) else []
+    offers = start.changes(facts.work, facts.offers(user)) if "gates" in JOB_PAGES.get(page, ()) else []
     return {"job": facts.job, "actions": head.actions(facts, user), "tabs": head.tabs(facts, page), "offers": offers}
 
 

@@ -40,6 +40,16 @@ def expected_start(workload: Workload, now: datetime) -> tuple[datetime | None, 
     return tuple(datetime.fromtimestamp(min(ends), UTC) for ends in zip(*found, strict=True))  # type: ignore[return-value]
 
 
+def told_end(status: str, said: Mapping[str, Any], attempt: int, now: datetime) -> float | None:
+    """When it ends, in unix seconds, if it is stopping or its own output (a job's `progress`) tells a pace."""
+    if status == lifecycle.STOPPING:
+        return now.timestamp() + RELEASED
+    percent, first = said.get("percent"), said.get("first")
+    if said.get("attempt") != attempt or percent is None or not first or not SURE <= percent < 100 or percent <= first[0]:
+        return None
+    return float(said["at"] + (said["at"] - first[1]) * (100 - percent) / (percent - first[0]))
+
+
 # --- private ----------------------------------------------------------------------------------------------------------
 class _Known:
     """What all choices share, loaded once."""
@@ -110,15 +120,9 @@ def _running(pool: Pool, known: _Known) -> Iterable[forecast.Runs]:
             continue
         start = (began.get(work.pk) or work.since).timestamp()
         like, cores = known.likeness(work, work.total_cores), work.total_cores
-        yield forecast.Runs(cores, start, work.walltime, like, _end(work, known.now), side_of(work))
+        end = told_end(work.status, _progress(work), work.attempt, known.now)
+        yield forecast.Runs(cores, start, work.walltime, like, end, side_of(work))
 
 
-def _end(work: Workload, now: datetime) -> float | None:
-    """When it ends, if it is stopping or its own output tells a pace."""
-    if work.status == lifecycle.STOPPING:
-        return now.timestamp() + RELEASED
-    said = work.job.progress if work.kind == Workload.Kind.JOB else {}
-    percent, first = said.get("percent"), said.get("first")
-    if said.get("attempt") != work.attempt or percent is None or not first or not SURE <= percent < 100 or percent <= first[0]:
-        return None
-    return float(said["at"] + (said["at"] - first[1]) * (100 - percent) / (percent - first[0]))
+def _progress(work: Workload) -> Mapping[str, Any]:
+    return work.job.progress if work.kind == Workload.Kind.JOB else {}

@@ -38,7 +38,7 @@ def gates(workload: Workload, now: datetime) -> list[Gate]:
     rows = []
     for index, (name, label) in enumerate(order):
         if index < position:
-            rows.append(Gate(name, label, True, passed[name]))
+            rows.append(Gate(name, label, True, passed[name], since=workload.gate_since))  # open at least since the next one holds
         elif index == position:
             rows.append(Gate(name, label, False, workload.gate_text, workload.gate_more, True, workload.gate_since))
         else:

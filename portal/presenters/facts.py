@@ -20,6 +20,8 @@ from jobs.models import Check, Choice, Cluster, Event, Job, JobInput, Node, Work
 
 KEPT = 30
 """Seconds for which usual times are kept."""
+SHORTLY = 10
+"""Seconds for which it is kept who stands before a job."""
 SILENT = 30
 """Seconds without a report after which a node is shown as not heard."""
 
@@ -106,6 +108,14 @@ class Facts:
             return None, None
         key = f"start:{self.work.pk}:{self.work.attempt}:{self.work.gate}"
         return cache.get_or_set(key, lambda: scheduling.expected_start(self.work, self.now), KEPT)
+
+    @cached_property
+    def ahead(self) -> scheduling.Ahead | None:
+        """Asked once in SHORTLY seconds for what it waits for."""
+        if self.work.status != lifecycle.QUEUED:
+            return None
+        key = f"ahead:{self.work.pk}:{self.work.attempt}:{self.work.gate}"
+        return cache.get_or_set(key, lambda: scheduling.ahead(self.work, self.now), SHORTLY)
 
     def usual(self, code: str) -> tuple[float, float] | None:
         """Seconds that this stage took in 8 of 10 past cases on this coretype; asked once in KEPT seconds."""

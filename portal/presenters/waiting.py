@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from jobs import lifecycle
+from jobs import lifecycle, scheduling
 from jobs.lifecycle import Tone, Wish
 from jobs.models import Cluster
 from portal import words
@@ -16,7 +16,7 @@ from portal import words
 from . import endings
 from .facts import Facts
 from .sentences import command_over, saved_of
-from .text import plural
+from .text import clock_of, plural
 
 GATES = {"coretype": "Hardware", "budget": "Budget", "capacity": "Capacity", "limits": "Limits", "place": "Place in line", "line": "Queue"}
 
@@ -31,23 +31,26 @@ class GateRow:
     word: str
     holds: bool = False
     since: datetime | None = None
+    clock: str = ""
+    """`since` as a time of the day."""
 
 
 def gates(facts: Facts) -> list[GateRow]:
     """In order, each with its evidence; what comes after the one that holds is not asked yet."""
     rows, held = [], False
     for gate in facts.gates:
+        tone, icon, word = _look(gate, held)
+        clock = clock_of(gate.since, facts.now) if gate.since else ""
+        held = held or gate.holds
         name = GATES.get(gate.code, gate.code.capitalize())
-        if gate.passed:
-            rows.append(GateRow(name, gate.sentence, gate.more, Tone.PASS, "circle-check", "Open", since=gate.since))
-        elif gate.holds:
-            held = True
-            rows.append(GateRow(name, gate.sentence, gate.more, Tone.WAIT, "hourglass-empty", "Holds", True, gate.since))
-        else:
-            rows.append(
-                GateRow(name, gate.sentence, gate.more, Tone.WAIT, "circle-dashed", "Not yet" if held else "Waits", since=gate.since)
-            )
+        rows.append(GateRow(name, gate.sentence, gate.more, tone, icon, word, gate.holds, gate.since, clock))
     return rows
+
+
+def _look(gate: scheduling.Gate, held: bool) -> tuple[str, str, str]:
+    if gate.passed:
+        return Tone.PASS, "circle-check", "Open"
+    return (Tone.WAIT, "hourglass-empty", "Holds") if gate.holds else (Tone.WAIT, "circle-dashed", "Not yet" if held else "Waits")
 
 
 # --- a stop, step by step ---------------------------------------------------------------------------------------------
