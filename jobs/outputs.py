@@ -239,7 +239,7 @@ def _entry(number: int, line: Mapping[str, Any], place: Mapping[str, Any] | None
     if line.get("dir"):
         kind = "dir"
     elif "skipped" in line:
-        kind, detail = "skipped", str(line.get("detail") or line["skipped"])
+        kind, detail = "skipped", _why_skipped(line)
     elif "failed" in line:
         kind, detail = "failed", str(line["failed"])
     elif place is None:
@@ -256,6 +256,12 @@ def _entry(number: int, line: Mapping[str, Any], place: Mapping[str, Any] | None
         (place or {}).get("key", ""),
         int((place or {}).get("offset", 0)),
     )
+
+
+def _why_skipped(line: Mapping[str, Any]) -> str:
+    """A link by where it leads, else its kind or what the agent said of it."""
+    detail = str(line.get("detail") or "")
+    return f"link to {detail}" if detail and line["skipped"] == "symlink" else detail or str(line["skipped"])
 
 
 def _index_lines(public_id: str, attempt: int) -> Iterator[dict[str, Any]]:

@@ -113,7 +113,7 @@ def _saved(facts: Facts, search: str, start: int) -> Outputs:
 def _entry(public: str, entry: Entry) -> FileRow:
     at = datetime.fromtimestamp(entry.mtime, UTC) if entry.mtime else None
     if entry.kind == "dir":
-        return FileRow(f"{entry.name}/", None, "empty folder", icon="folder", at=at)
+        return FileRow(f"{entry.name.rstrip('/')}/", None, "empty folder", icon="folder", at=at)
     if entry.kind == "skipped":
         return FileRow(entry.name, None, "skipped", Tone.LOOK, "file-unknown", more=entry.detail)
     if entry.kind == "failed":

@@ -76,7 +76,7 @@ def all_of_them(owner: Any, project: Any) -> dict[str, Workload]:
     made["stop asked"].stop(owner)
     made["completed"] = job(owner, lifecycle.COMPLETED, end=lifecycle.STOPPING, reason="exit-0", project=project)
     save(made["completed"], {"result.dat": b"1 2 3\n" * 200, "picture.png": PNG, "a b/\U0001f680.csv": b"x,y\n", "evil.html": b"<script>alert(1)</script>"},
-         ({"path": "link", "skipped": "symlink", "detail": "link to /etc/passwd"},))
+         ({"path": "link", "skipped": "symlink", "detail": "/etc/passwd"},))
     log(made["completed"], "done\n")
     made["converged"] = job(owner, lifecycle.COMPLETED, "beam-converged", end=lifecycle.STOPPING, reason="exit-0", project=project)
     Job.objects.filter(pk=made["converged"].pk).update(verdict="converged", verdict_detail={

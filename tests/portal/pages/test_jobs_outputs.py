@@ -52,7 +52,7 @@ def test_names_from_real_life_come_back_as_they_were(signed, done):
 
 @pytest.mark.django_db(transaction=True)
 def test_zip_has_every_file_and_says_what_is_not_in_it(signed, done):
-    scenes.save(done, {**HOSTILE, "../../evil.txt": b"climbs"}, ({"path": "r.txt", "skipped": "symlink", "detail": "link to /etc/passwd"},))
+    scenes.save(done, {**HOSTILE, "../../evil.txt": b"climbs"}, ({"path": "r.txt", "skipped": "symlink", "detail": "/etc/passwd"},))
     answer = signed.get(f"/jobs/{done.public_id}/files/zip/")
     archive = zipfile.ZipFile(io.BytesIO(body(answer)))
     assert archive.testzip() is None
@@ -112,11 +112,17 @@ def test_inputs_come_back(signed, done):
 
 @pytest.mark.django_db
 def test_skipped_and_failed_are_listed_with_the_reason(signed, done):
-    scenes.save(done, {"a.dat": b"1"}, ({"path": "link", "skipped": "symlink", "detail": "link to /etc"}, {"path": "big", "failed": "changed while it was copied"}))
+    scenes.save(done, {"a.dat": b"1"}, ({"path": "link", "skipped": "symlink", "detail": "/etc"}, {"path": "big", "failed": "changed while it was copied"}))
     html = signed.get(f"/jobs/{done.public_id}/files/").content.decode()
     assert "link to /etc" in html
     assert "changed while it was copied" in html
     assert signed.get(f"/jobs/{done.public_id}/files/1/").status_code == 404
+
+
+@pytest.mark.django_db
+def test_an_empty_folder_ends_in_one_slash(signed, done):
+    scenes.save(done, {}, ({"path": "empty/", "dir": True},))
+    assert "empty/<" in signed.get(f"/jobs/{done.public_id}/files/").content.decode()
 
 
 @pytest.mark.django_db
