@@ -12,6 +12,7 @@ import jobs.demo
 from jobs.models import Coretype, Job, JobInput, SoftwareVersion, StoredFile, Workload
 
 from . import storing
+from .forms import usual
 
 FILES = ("heat.py", "plate.txt")
 COMMAND = "python3 heat.py plate.txt"
@@ -21,7 +22,7 @@ def plate(user: Any, version: SoftwareVersion, kind: Coretype) -> Workload:
     """A draft for `user`; files that they have already are used again."""
     files = [_file(user, Path(jobs.demo.__file__).with_name(name)) for name in FILES]
     with transaction.atomic():
-        project = user.projects.filter(active=True).first()
+        project = usual.project(user)
         work = Workload.objects.create(
             owner=user, name="plate-01", coretype=kind, nodes=1, cores=1, walltime=min(1800, kind.walltime_max), project=project
         )
@@ -31,9 +32,5 @@ def plate(user: Any, version: SoftwareVersion, kind: Coretype) -> Workload:
 
 
 def _file(user: Any, path: Path) -> StoredFile:
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    kept = StoredFile.objects.filter(owner=user, name=path.name, sha256=digest, deleted__isnull=True).first()
-    if kept:
-        return kept
-    with path.open("rb") as file:
-        return storing.keep(user, path.name, file, path.stat().st_size)
+    data = path.read_bytes()
+    return storing.keep_once(user, path.name, len(data), hashlib.sha256(data).hexdigest(), [data])

@@ -24,6 +24,7 @@ from django.utils import timezone
 from jobs import places
 from jobs.models import StoredFile, Upload
 from jobs.models.installation import public_id
+from portal import words
 
 PIECE = 1 << 20
 OLD = timedelta(days=7)
@@ -31,11 +32,10 @@ OLD = timedelta(days=7)
 
 
 class NoRoom(Exception):
-    """The disk can't take it. `need` and `room` in bytes."""
+    """The disk can't take it: a sentence for people. `need` and `room` in bytes."""
 
     def __init__(self, need: int, room: int) -> None:
-        super().__init__(f"{need} bytes needed, {room} free")
-        self.need, self.room = need, room
+        super().__init__(f"The portal's disk has no room: {words.size(need)} needed, {words.size(room)} free.")
 
 
 class WrongOffset(Exception):
@@ -83,7 +83,7 @@ def append(upload: Upload, offset: int, pieces: Iterable[bytes]) -> int:
                 part.write(piece)
                 end += len(piece)
         except OSError as error:
-            if error.errno == 28:
+            if places.is_full(error):
                 raise NoRoom(upload.size - end, 0) from error
             raise
     return end

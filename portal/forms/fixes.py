@@ -66,6 +66,6 @@ def _rewrite(row: InputRow, code: str, owner: Any) -> str:
     try:
         made = fresh(storing.keep(owner, row.file.name, io.BytesIO(data), len(data), mode))
     except storing.NoRoom as full:
-        return f"The portal's disk has no room: {words.size(full.need)} needed, {words.size(full.room)} free."
+        return str(full)
     row.key, row.file = made.key, made.file
     return ""

@@ -16,7 +16,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import Prefetch
 from django.http import QueryDict
 
-from jobs import detecting
+from jobs import detecting, stored
 from jobs.models import Coretype, Installed, Job, Project, SoftwareVersion, StoredFile, Upload
 
 from . import choices, names, walltime, within
@@ -150,10 +150,7 @@ def read_inputs(data: QueryDict, user: Any, allowed: Iterable[StoredFile] = ()) 
     Files of others are left out, unless `allowed` (those of a clone) names them.
     """
     keys = list(dict.fromkeys(data.getlist("input")))
-    files = {
-        file.public_id: file
-        for file in StoredFile.objects.filter(owner=user, deleted__isnull=True, public_id__in=[k.split(".")[0] for k in keys])
-    }
+    files = {file.public_id: file for file in stored.files_of(user).filter(public_id__in=[key.split(".")[0] for key in keys])}
     files.update({file.public_id: file for file in allowed})
     rows = [
         InputRow(key, file, data.get(f"path-{key}", file.name), f"unpack-{key}" in data)

@@ -31,7 +31,6 @@ from .access import address, may_make
 from .asking import ask
 from .paging import page_of, searched
 
-SANDBOX = "sandbox; default-src 'none'"
 EXACT = 10_000
 
 
@@ -67,10 +66,7 @@ def arrived(request: HttpRequest) -> HttpResponse:
 async def download(request: HttpRequest, public_id: str) -> HttpResponseBase:
     file = await sync_to_async(_there)(request, public_id)
     part = streams.Stretch(lambda: default_storage.open(file.key, "rb"), 0, file.size)  # type: ignore[arg-type, return-value]
-    answer = streams.response(request, [part], filename=names.path(file.name).rpartition("/")[2], etag=file.sha256)
-    answer["Content-Security-Policy"] = SANDBOX
-    answer["Cross-Origin-Resource-Policy"] = "same-origin"
-    return answer
+    return streams.of_users(streams.response(request, [part], filename=names.path(file.name).rpartition("/")[2], etag=file.sha256))
 
 
 @login_required

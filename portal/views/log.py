@@ -7,7 +7,6 @@ nothing here reads more than it answers with, except a search, which has a deadl
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.urls import path
@@ -17,6 +16,7 @@ from jobs import logs, names
 from jobs.models import Workload
 from portal import streams
 from portal.consumers.log import is_stream
+from portal.numbers import whole
 
 MOST_BYTES = 4 << 20
 MOST_LINES = 10_000
@@ -101,9 +101,10 @@ def parts(asked: Asked, size: int) -> list[streams.Part]:
 
 
 def number(request: HttpRequest, name: str, default: int) -> int:
-    """A number of the address; whatever is none, or absurd, is the default."""
-    text: Any = request.GET.get(name, "")
-    return int(text) if text.lstrip("-").isdecimal() and text.isascii() and len(text) < 19 and int(text) >= -1 else default
+    """A number of the address, -1 among them; whatever is none, or absurd, is the default."""
+    text = request.GET.get(name, "")
+    found = -1 if text == "-1" else whole(text)
+    return default if found is None else found
 
 
 urlpatterns = [

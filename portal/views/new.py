@@ -20,10 +20,10 @@ from django.urls import path, reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from jobs import lifecycle
-from jobs.models import AuditEntry, Coretype, SoftwareVersion, StoredFile, Workload
+from jobs import lifecycle, stored
+from jobs.models import AuditEntry, SoftwareVersion, Workload
 from portal import samples
-from portal.forms import InputRow, JobForm, fixes, read_inputs
+from portal.forms import InputRow, JobForm, fixes, read_inputs, usual
 from portal.forms import draft as drafts
 from portal.forms.job import check_inputs, fresh, new_key, rows_of
 from portal.forms.walltime import say
@@ -79,7 +79,7 @@ def new(request: HttpRequest) -> HttpResponse:
 @require_safe
 def new_input(request: HttpRequest) -> HttpResponse:
     """The row of one file, for a page that has just uploaded or picked it."""
-    found = StoredFile.objects.filter(owner=request.user, deleted__isnull=True)  # type: ignore[misc]
+    found = stored.files_of(request.user)
     if "upload" in request.GET:
         file = get_object_or_404(found, upload__public_id=request.GET["upload"], upload__owner=request.user)
     else:
@@ -92,7 +92,7 @@ def new_input(request: HttpRequest) -> HttpResponse:
 def sample(request: HttpRequest) -> HttpResponse:
     """A draft of the built-in sample, opened in the form."""
     version = SoftwareVersion.objects.filter(software__code="shell", software__active=True).first()
-    kind = Coretype.objects.filter(active=True).first()
+    kind = usual.hardware(request.user)
     if version is None or kind is None:
         messages.error(request, "There is no hardware or no shell in the catalogue yet; an admin can add them.")
         return redirect("jobs")
@@ -108,13 +108,11 @@ def _first(request: HttpRequest) -> Filled:
         if draft.status == lifecycle.DRAFT:
             initial = drafts.initial_of(draft)
             return Filled(JobForm(request.user, initial={**initial, "key": initial["key"] or new_key()}), rows_of(draft.job), draft)
-    kind = Coretype.objects.filter(active=True).first()
-    version = SoftwareVersion.objects.filter(software__active=True).order_by("software__order", "software__name", "order", "pk").first()
+    version, kind, project = usual.software(), usual.hardware(request.user), usual.project(request.user)
     initial = {"nodes": 1, "pipefail": True, "key": new_key(), "coretype": kind and kind.pk, "software": version and version.pk}
     initial["walltime"] = say(kind.walltime_default) if kind else "1 h"
     initial["command"] = (version.command or version.software.command) if version else ""
-    project = request.user.projects.filter(active=True).first()  # type: ignore[union-attr]
-    picked = StoredFile.objects.filter(owner=request.user, deleted__isnull=True, public_id__in=request.GET.getlist("file"))  # type: ignore[misc]
+    picked = stored.files_of(request.user).filter(public_id__in=request.GET.getlist("file"))
     return Filled(JobForm(request.user, initial={**initial, "project": project and project.pk}), [fresh(file) for file in picked])
 
 
@@ -129,7 +127,7 @@ def _read(request: HttpRequest) -> Filled:
         named = ", ".join(dict.fromkeys(request.POST.get(f"path-{key}", key)[:80] for key in gone[:5]))
         filled.notes.append(f"No longer among your files: {named}. Upload it again, or go on without it.")
     picks = [pick for pick in request.POST.getlist("pick") if pick and pick not in known]
-    rows += [fresh(file) for file in StoredFile.objects.filter(owner=request.user, deleted__isnull=True, public_id__in=picks)]  # type: ignore[misc]
+    rows += [fresh(file) for file in stored.files_of(request.user).filter(public_id__in=picks)]
     for sent in request.FILES.getlist("upload"):
         _take(request, sent, filled)
     check_inputs(rows)
@@ -202,7 +200,7 @@ def _again(request: HttpRequest, filled: Filled, sent: Workload) -> HttpResponse
 
 def _page(request: HttpRequest, filled: Filled, status: int = 200, **more: Any) -> HttpResponse:
     picked = {row.key for row in filled.inputs}
-    mine = StoredFile.objects.filter(owner=request.user, deleted__isnull=True)[:PICKS]  # type: ignore[misc]
+    mine = stored.files_of(request.user)[:PICKS]
     if filled.form.is_bound:
         filled.form.is_valid()
     context = {

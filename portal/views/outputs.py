@@ -32,7 +32,6 @@ from .access import job_seen
 PIECE = 256 << 10
 PREVIEW = 256 << 10
 MAGIC = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff", "image/gif": b"GIF8", "image/webp": b"RIFF"}
-SANDBOX = "sandbox; default-src 'none'; img-src 'self'"
 _LIKE_WRITTEN = re.compile(r"%(?=(?:25)*+5C)")
 """What would look like a backslash in an archive."""
 
@@ -45,7 +44,7 @@ async def job_file(request: HttpRequest, public_id: str, index: int) -> HttpResp
     kind = await asyncio.to_thread(_image_kind, found, entry) if "inline" in request.GET else ""
     part = streams.Stretch(lambda: found.open(entry), 0, entry.size)
     name = entry.path.rpartition("/")[2]
-    return _sent(
+    return streams.of_users(
         streams.response(
             request, [part], filename=name, content_type=kind or "application/octet-stream", etag=entry.sha256, inline=bool(kind)
         )
@@ -58,7 +57,7 @@ async def job_input(request: HttpRequest, public_id: str, pk: int) -> HttpRespon
     """One input as the job used it."""
     name, file = await sync_to_async(_input)(request, public_id, pk)
     part = streams.Stretch(lambda: default_storage.open(file.key, "rb"), 0, file.size)  # type: ignore[arg-type, return-value]
-    return _sent(streams.response(request, [part], filename=name.rpartition("/")[2], etag=file.sha256))
+    return streams.of_users(streams.response(request, [part], filename=name.rpartition("/")[2], etag=file.sha256))
 
 
 @login_required
@@ -85,7 +84,7 @@ async def job_zip(request: HttpRequest, public_id: str) -> HttpResponseBase:
     answer = StreamingHttpResponse(_pieces(_zip(found)), content_type="application/zip")
     answer["Content-Disposition"] = streams.disposition(f"{work.name}-{work.public_id}.zip")
     answer["X-Accel-Buffering"] = "no"
-    return _sent(answer)
+    return streams.of_users(answer)
 
 
 # --- private ----------------------------------------------------------------------------------------------------------
@@ -122,13 +121,6 @@ def _text(found: Manifest, entry: Entry) -> str:
         return ""
     text = data.decode("utf-8", "replace").replace("\0", "\u2400")
     return "" if text.count("\ufffd") > len(text) // 10 else text
-
-
-def _sent(answer: HttpResponseBase) -> HttpResponseBase:
-    answer["Content-Security-Policy"] = SANDBOX
-    answer["X-Content-Type-Options"] = "nosniff"
-    answer["Cross-Origin-Resource-Policy"] = "same-origin"
-    return answer
 
 
 def _zip(found: Manifest) -> Iterator[bytes]:

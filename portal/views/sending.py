@@ -5,13 +5,12 @@ Only its owner sends, and only what is theirs; outputs become files of My files 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils import timezone
@@ -22,6 +21,7 @@ from jobs.models import AuditEntry, StoredFile, Workload
 from jobs.outputs import Entry, Manifest, manifest
 from portal import copies, storing, streams, words
 from portal.forms.names import clean_path
+from portal.numbers import wholes
 from portal.presenters.text import plural
 
 from .access import address, job_seen, workstation_owned
@@ -43,7 +43,7 @@ def send(request: HttpRequest) -> HttpResponse:
         "to": request.GET.get("to", ""),
         "desks": desks.exclude(status__in=lifecycle.REST_CODES).order_by("-pk"),
         "picked": {*request.GET.getlist("file")},
-        "chosen": {*_numbers(request.GET, "output")},
+        "chosen": {*wholes(request.GET.getlist("output"))},
         "most": SHOWN,
         "outputs": _outputs(job)[1][:SHOWN] if job else [],
         "files": [] if job else _files(request),
@@ -95,7 +95,7 @@ def _chosen(request: HttpRequest) -> list[StoredFile]:
 def _taken(request: HttpRequest, job: Workload) -> list[StoredFile]:
     """The chosen outputs as files of the sender."""
     found, entries = _outputs(job)
-    chosen = {*_numbers(request.POST, "output")}
+    chosen = {*wholes(request.POST.getlist("output"))}
     wanted = [entry for entry in entries if entry.index in chosen]
     if len(wanted) > copies.TAKEN_FILES or sum(entry.size for entry in wanted) > copies.TAKEN_BYTES:
         most = f"{words.count(copies.TAKEN_FILES)} outputs and {words.size(copies.TAKEN_BYTES)}"
@@ -109,7 +109,7 @@ def _taken(request: HttpRequest, job: Workload) -> list[StoredFile]:
             why = error.messages[0] if isinstance(error, ValidationError) else "it cannot be read from the storage"
             messages.warning(request, f"{entry.name[:80]}: {why}")
         except storing.NoRoom as full:
-            messages.error(request, f"The portal's disk has no room: {words.size(full.need)} needed, {words.size(full.room)} free.")
+            messages.error(request, str(full))
             break
     return taken
 
@@ -131,10 +131,6 @@ def _files(request: HttpRequest) -> list[StoredFile]:
     mine, named = stored.files_of(request.user), request.GET.getlist("file")[:SHOWN]
     first = list(mine.filter(public_id__in=named)) if named else []
     return first + [file for file in mine[:SHOWN] if file not in first]
-
-
-def _numbers(data: QueryDict, name: str) -> Sequence[int]:
-    return [int(text) for text in data.getlist(name) if text.isascii() and text.isdecimal() and len(text) < 9]
 
 
 urlpatterns = [

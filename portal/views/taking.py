@@ -23,5 +23,4 @@ def keep(request: HttpRequest, sent: Any) -> StoredFile:
     except ValidationError as error:
         raise ValidationError(f"{sent.told[:80]}: {error.messages[0]}") from error
     except storing.NoRoom as full:
-        need, room = words.size(full.need), words.size(full.room)
-        raise ValidationError(f"{sent.told}: the portal's disk has no room, {need} needed, {room} free.") from full
+        raise ValidationError(f"{sent.told}: {full}") from full

@@ -162,9 +162,7 @@ def _offset(answer: HttpResponse, size: int) -> HttpResponse:
 
 
 def _full(full: storing.NoRoom) -> HttpResponse:
-    return _plain(
-        f"The portal's disk has no room: {words.size(full.need)} needed, {words.size(full.room)} free. Nothing was kept of it.", 507
-    )
+    return _plain(f"{full} Nothing was kept of it.", 507)
 
 
 def _plain(text: str, status: int) -> HttpResponse:

@@ -22,6 +22,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from jobs import lifecycle
 from jobs.models import AuditEntry, Workload
 from portal import removal
+from portal.numbers import whole
 from portal.presenters.workstations import questions
 from portal.presenters.workstations.facts import WorkstationFacts
 
@@ -75,8 +76,7 @@ def stop(request: HttpRequest, public_id: str) -> HttpResponse:
 def keep(request: HttpRequest, public_id: str) -> HttpResponse:
     """Not suspended for being idle for so many hours from now; hours=0 takes that back."""
     work = workstation_changed(request, public_id)
-    text = request.POST.get("hours", "")
-    hours = min(int(text), LONGEST_KEEP) if text.isascii() and text.isdecimal() and len(text) < 9 else 0
+    hours = min(whole(request.POST.get("hours", "")) or 0, LONGEST_KEEP)
     until = timezone.now() + timedelta(hours=hours) if hours else None
     return _done(request, work, "keep", lambda: work.workstation.keep(request.user, until), hours=hours)
 

@@ -19,6 +19,8 @@ from django.views.decorators.http import require_POST, require_safe
 from jobs import homes, names, stored
 from jobs.models import AuditEntry, Coretype, HomeCopy, Job, JobInput, SoftwareVersion, StoredFile, Workload
 from portal import copies, storing, streams, words
+from portal.forms import usual
+from portal.numbers import wholes
 from portal.presenters.text import plural
 from portal.presenters.workstations import home as shown
 
@@ -26,7 +28,6 @@ from .access import address, workstation_owned
 from .asking import went
 from .workstations import tab
 
-SANDBOX = "sandbox; default-src 'none'"
 SHOWN, PICKS = 1000, 50
 
 
@@ -42,7 +43,7 @@ async def download(request: HttpRequest, public_id: str, code: str) -> HttpRespo
     """The whole copy, a tar."""
     copy = await sync_to_async(_copy)(request, public_id, code)
     part = streams.Stretch(lambda: homes.open_copy(copy), 0, copy.size)
-    return _sent(streams.response(request, [part], filename=f"{public_id}-home-{code[:8]}.tar", etag=copy.sha256 or code))
+    return streams.of_users(streams.response(request, [part], filename=f"{public_id}-home-{code[:8]}.tar", etag=copy.sha256 or code))
 
 
 @login_required
@@ -54,7 +55,7 @@ async def one(request: HttpRequest, public_id: str, code: str, index: int) -> Ht
     if entry is None or entry.kind != "file":
         raise Http404("There is no such file in this copy.")
     name = names.path(entry.name).rpartition("/")[2]
-    return _sent(streams.response(request, [copies.stretch(copy, entry)], filename=name, etag=f"{code}-{index}"))
+    return streams.of_users(streams.response(request, [copies.stretch(copy, entry)], filename=name, etag=f"{code}-{index}"))
 
 
 @login_required
@@ -76,8 +77,7 @@ def make_job(request: HttpRequest, public_id: str, code: str) -> HttpResponse:
     """A draft of a job whose inputs are the files of a folder, opened in the form."""
     copy = _copy(request, public_id, code)
     chosen, root = _chosen(request, copy)
-    version = SoftwareVersion.objects.filter(software__active=True).order_by("software__order", "order", "pk").first()
-    kind = Coretype.objects.offered_to(request.user).first()
+    version, kind = usual.software(), usual.hardware(request.user)
     taken = _taken(request, copy, chosen, root) if version and kind else []
     if not taken or version is None or kind is None:
         return redirect("workstation-files", public_id)
@@ -126,8 +126,7 @@ def _folder(request: HttpRequest, facts: Any) -> dict[str, Any] | None:
 def _chosen(request: HttpRequest, copy: HomeCopy) -> tuple[list[copies.Entry], str]:
     """The files that a post names by their places, or all of its folder; and the folder that names begin at."""
     found, inside = _contents(copy), request.POST.get("in", "").replace("\0", "").strip("/")[:2000]
-    picked = [int(text) for text in request.POST.getlist("pick") if text.isascii() and text.isdecimal() and len(text) < 9]
-    entries = [entry for at in picked if (entry := found.at(at)) and entry.kind == "file"]
+    entries = [entry for at in wholes(request.POST.getlist("pick")) if (entry := found.at(at)) and entry.kind == "file"]
     for folder in request.POST.getlist("folder"):
         entries += found.below(folder.strip("/")[:2000])
     return entries or found.below(inside), inside
@@ -142,7 +141,7 @@ def _taken(request: HttpRequest, copy: HomeCopy, entries: list[copies.Entry], ro
         messages.warning(request, f"At most {most} can be taken at once; choose fewer, or download the copy.")
         return []
     except storing.NoRoom as full:
-        messages.error(request, f"The portal's disk has no room: {words.size(full.need)} needed, {words.size(full.room)} free.")
+        messages.error(request, str(full))
         return []
     for why in wrong[:5]:
         messages.warning(request, why)
@@ -154,7 +153,7 @@ def _taken(request: HttpRequest, copy: HomeCopy, entries: list[copies.Entry], ro
 def _draft(user: Any, copy: HomeCopy, taken: list[StoredFile], version: SoftwareVersion, kind: Coretype, root: str) -> Workload:
     project = copy.workstation.workload.project
     if project is None or not project.memberships.filter(user=user).exists():
-        project = user.projects.filter(active=True).first()
+        project = usual.project(user)
     name = root.rpartition("/")[2] or copy.workstation.workload.name
     with transaction.atomic():
         asked = {"coretype": kind, "nodes": 1, "cores": 1, "walltime": kind.walltime_default, "project": project}
@@ -163,12 +162,6 @@ def _draft(user: Any, copy: HomeCopy, taken: list[StoredFile], version: Software
         job = Job.objects.create(workload=work, software=version, commands=command.split("\n"))
         JobInput.objects.bulk_create([JobInput(job=job, file=file, name=file.name, order=at) for at, file in enumerate(taken)])
     return work
-
-
-def _sent(answer: HttpResponseBase) -> HttpResponseBase:
-    answer["Content-Security-Policy"] = SANDBOX
-    answer["Cross-Origin-Resource-Policy"] = "same-origin"
-    return answer
 
 
 urlpatterns = [

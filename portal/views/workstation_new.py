@@ -12,6 +12,7 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods
 
 from jobs.models import AuditEntry, Coretype, Workload, WorkstationKind
+from portal.forms import usual
 from portal.forms.job import new_key
 from portal.forms.workstation import WorkstationForm
 from portal.presenters.workstations import asking
@@ -55,8 +56,7 @@ def _initial(request: HttpRequest) -> dict[str, Any]:
     fitting = Coretype.objects.offered_to(request.user)
     if kind and kind.coretypes.exists():
         fitting = fitting.filter(workstation_kinds=kind)
-    hardware, project = fitting.first(), request.user.projects.filter(active=True).first()  # type: ignore[union-attr]
-    chosen = {"kind": kind, "coretype": hardware, "project": project}
+    chosen = {"kind": kind, "coretype": fitting.first(), "project": usual.project(request.user)}
     return {"key": new_key(), **{name: one.pk for name, one in chosen.items() if one}}
 
 

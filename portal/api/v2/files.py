@@ -47,7 +47,7 @@ def upload(request: HttpRequest, file: File[UploadedFile], relativePath: Form[st
     try:
         kept = spooling.keep(request.user, name, file)
     except storing.NoRoom as full:
-        raise HttpError(507, f"The portal's disk has no room: {full.need} bytes needed, {full.room} free.") from full
+        raise HttpError(507, str(full)) from full
     return Status(201, show(of_row(kept), request))
 
 
@@ -100,8 +100,7 @@ def lines(request: HttpRequest, key: str, asked: Query[TailAsked]) -> dict[str, 
 
 
 def sent(request: HttpRequest, found: Found) -> HttpResponseBase:
-    answer = streams.response(request, found.parts, filename=found.path.rpartition("/")[2], etag=found.etag)
-    answer["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    answer = streams.of_users(streams.response(request, found.parts, filename=found.path.rpartition("/")[2], etag=found.etag))
     if found.sha256:
         answer["X-Checksum-Sha256"] = found.sha256
     return answer

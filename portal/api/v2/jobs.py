@@ -15,7 +15,7 @@ from ninja.errors import HttpError
 
 from jobs import lifecycle, scheduling, stored
 from jobs.lifecycle import Wish
-from jobs.models import AuditEntry, StoredFile, Workload
+from jobs.models import AuditEntry, Workload
 from portal import removal
 
 from . import kept, making, statuses
@@ -149,7 +149,7 @@ def assign(request: HttpRequest, org: str, job_id: str, payload: AssignIn) -> di
 def delete(request: HttpRequest, job_id: str, deleteInputFiles: bool = False) -> Status:
     """With `deleteInputFiles` those inputs go too that no other job uses. 409 while it runs: stop it first."""
     work = changeable(request, job_id)
-    inputs = list(StoredFile.objects.filter(owner=request.user, uses__job=work.job, deleted__isnull=True).distinct())  # type: ignore[misc]
+    inputs = list(stored.files_of(request.user).filter(uses__job=work.job).distinct())
     try:
         removal.delete(work, request.user, address_of(request))
     except ValueError:

@@ -9,7 +9,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from jobs.models import Coretype, Job, JobInput, Project, Software, SoftwareVersion, StoredFile, Workload
+from jobs import stored
+from jobs.models import Coretype, Job, JobInput, Project, Software, SoftwareVersion, Workload
 from portal.forms import choices, names, within
 from portal.forms.choices import Shape
 
@@ -202,7 +203,7 @@ def _environment(asked: Mapping[str, str] | None) -> dict[str, str]:
 
 def inputs_of(user: Any, analysis: JobAnalysisIn) -> list[dict[str, Any]]:
     """Files of the owner, under the names that they get in the job folder; in one query."""
-    mine = StoredFile.objects.filter(owner=user, deleted__isnull=True, public_id__in={asked.id for asked in analysis.inputFiles})
+    mine = stored.files_of(user).filter(public_id__in={asked.id for asked in analysis.inputFiles})
     known = {file.public_id: file for file in mine}
     uses: list[dict[str, Any]] = []
     seen: set[str] = set()

@@ -125,7 +125,7 @@ def take(request: HttpRequest, station_id: str, copy_id: int, payload: TakeIn) -
     except copies.TooMuch:
         raise _too_much() from None
     except storing.NoRoom as full:
-        raise _no_room(full) from full
+        raise HttpError(507, str(full)) from full
     if wrong and not taken:
         raise ValidationError({"files": wrong})
     work = copy.workstation.workload
@@ -193,15 +193,11 @@ def _as_own(user: Any, found: Sequence[Found]) -> list[StoredFile]:
     try:
         return [one.row if one.row is not None and one.row.owner == user else _kept(user, one) for one in found]
     except storing.NoRoom as full:
-        raise _no_room(full) from full
+        raise HttpError(507, str(full)) from full
 
 
 def _too_much() -> HttpError:
     return HttpError(413, FULL.format(copies.TAKEN_FILES, words.size(copies.TAKEN_BYTES)))
-
-
-def _no_room(full: storing.NoRoom) -> HttpError:
-    return HttpError(507, f"The portal's disk has no room: {full.need} bytes needed, {full.room} free.")
 
 
 def _kept(user: Any, found: Found) -> StoredFile:

@@ -41,6 +41,18 @@ def jobs(owner, wing, money):
 
 
 @pytest.fixture
+def kind(db):
+    return factories.coretype(cores=8, max_nodes=4, walltime_max=48 * 3600)
+
+
+@pytest.fixture
+def filled(owner, wing, kind, money):
+    """What a browser sends for a good form."""
+    return {"name": "beam", "software": factories.software().pk, "command": "echo hello", "environment": "", "pipefail": "on", "coretype": kind.pk,
+            "nodes": "1", "cores": "", "walltime": "2 h", "project": wing.pk, "key": "key-1", "action": "submit"}
+
+
+@pytest.fixture
 def signed(owner):
     """A browser in which the owner is signed in."""
     client = Client()
