@@ -25,11 +25,15 @@ from .workload import Workload
 
 @dataclass(slots=True, eq=False)
 class Asker:
-    """The fields without a default are read from the database, in this order."""
+    """The fields without a default are read from the database, in this order: first what it is sorted by, which takes half as long then."""
 
     status: ClassVar[str] = lifecycle.QUEUED
 
     pk: int
+    priority: int
+    economy: bool
+    asked: datetime
+    """Its place in line counts from then."""
     public_id: str
     kind: str
     name: str
@@ -39,11 +43,7 @@ class Asker:
     nodes: int
     cores: int
     walltime: int
-    priority: int
-    economy: bool
     attempt: int
-    asked: datetime
-    """Its place in line counts from then."""
     not_before: datetime | None
     detail: str
     gate: str
@@ -87,6 +87,12 @@ class Asker:
 Asks = Workload | Asker
 """Whoever asks for hardware: a page looks at one model, a turn at the whole queue."""
 
-_MADE = {"asked": Coalesce("submitted", "made"), "others": Cast("gate_else", TextField())}
-COLUMNS: list[Any] = [_MADE.get(one.name, one.name) for one in fields(Asker) if one.default is MISSING]
-"""What its first fields are, for `values_list`."""
+READ = [one.name for one in fields(Asker) if one.default is MISSING]
+MADE = {"asked": Coalesce("submitted", "made"), "others": Cast("gate_else", TextField())}
+"""Those of them that are no columns."""
+
+
+def in_line(limit: int) -> list[Asker]:
+    """The first of the queue by priority and age, with nothing at hand yet."""
+    queued = Workload.objects.filter(status=lifecycle.QUEUED).annotate(**MADE).order_by("-priority", "economy", "asked", "pk")
+    return [Asker(*values) for values in queued.values_list(*READ)[:limit]]

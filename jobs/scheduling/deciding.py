@@ -11,8 +11,9 @@ What `decide` says is what the page shows.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from .. import ledger
 from ..capacity import Pool
@@ -26,8 +27,7 @@ Barred = Callable[[Asker], str]
 """Why this owner may not use this coretype at all, as a sentence; empty if they may."""
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(NamedTuple):
     """Why one choice of hardware did not start."""
 
     choice: Choice
@@ -154,8 +154,8 @@ def _stand(work: Asker, why: Waiting, look: _Round) -> Waiting:
         return why
     line = look.line_of(work)
     line.ahead += 1
-    more = keep_free(work, line, look.now)
-    return replace(why, more=more) if more else why
+    more = keep_free(work, line, look.now) if line.head is None else ""
+    return why._replace(more=more) if more else why
 
 
 def _make_room(work: Asker, line: Line) -> str:

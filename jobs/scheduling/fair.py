@@ -40,4 +40,8 @@ def in_turn(queue: Sequence[A], using: Mapping[Hashable, int]) -> list[A]:
 
 def side_of(work: Asks) -> Hashable:
     """Whose share it counts against."""
-    return ("project", work.project_id) if work.project_id else ("owner", work.owner_id)
+    return side(work.project_id, work.owner_id)
+
+
+def side(project: int | None, owner: int) -> Hashable:
+    return ("project", project) if project else ("owner", owner)

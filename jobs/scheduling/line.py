@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 from ..capacity import Room
 from ..models import Asker
@@ -13,8 +14,7 @@ TELL = 200
 """Places in line that are kept exact on the page; behind them it is "more than"."""
 
 
-@dataclass(frozen=True)
-class Waiting:
+class Waiting(NamedTuple):
     """Why one workload waits: the gate that holds and its sentence. `never` means that waiting will not help.
 
     `in_line`: it stands in its pool's line; what a budget or a limit holds up does not, and blocks nobody.

@@ -13,9 +13,9 @@ from .. import capacity, lifecycle
 from ..capacity import Pool
 from ..lifecycle import Wish
 from ..models import Asker, Choice, Cluster, Coretype, Project, Workload
-from ..models.asker import COLUMNS
+from ..models.asker import in_line
 from ..models.rows import columns, made, no_garbage
-from .fair import in_turn
+from .fair import in_turn, side
 from .line import Line, Living
 
 INTERRUPTED = (lifecycle.STARTING, lifecycle.RUNNING)
@@ -28,8 +28,7 @@ OF_A_CHOICE = columns(Choice)
 @no_garbage()
 def waiting_line(limit: int = 10_000) -> list[Asker]:
     """The queue, in order. Who has choices of hardware asks for the first of them."""
-    waiting = Workload.objects.filter(status=lifecycle.QUEUED).order_by("-priority", "economy", "submitted", "pk")
-    queue = [Asker(*values) for values in waiting.values_list(*COLUMNS)[:limit]]
+    queue = in_line(limit)
     if not queue:
         return queue
     kinds = Coretype.objects.in_bulk()  # one object a coretype, not one a row
@@ -68,11 +67,11 @@ def _attach_choices(queue: Sequence[Asker], kinds: dict[int, Coretype]) -> None:
 
 def using() -> dict[Hashable, int]:
     """Cores that each project, or each owner of work without one, has now."""
+    found: dict[Hashable, int] = defaultdict(int)
     started = Workload.objects.filter(status__in=lifecycle.STARTED_CODES).order_by()
-    cores = Sum(F("nodes") * F("cores"))
-    shared = started.exclude(project=None).values_list("project").annotate(sum=cores)
-    alone = started.filter(project=None).values_list("owner").annotate(sum=cores)
-    return {**{("project", pk): sum for pk, sum in shared}, **{("owner", pk): sum for pk, sum in alone}}
+    for project, owner, cores in started.values_list("project", "owner").annotate(sum=Sum(F("nodes") * F("cores"))):
+        found[side(project, owner)] += cores
+    return found
 
 
 def lines_of(coretypes: Sequence[Coretype], capacities: capacity.Capacities) -> dict[Pool, Line]:
