@@ -133,21 +133,17 @@ class Checks:
         if wanted and not warned:
             return None
         cause = f"; grompp warned: {shown(warned[0][0], 120)}" if warned else "; nsteps is not set, and its default is 0"
-        over = next(
-            (
-                f" (overridden by -maxwarn {part.words[part.words.index('-maxwarn') + 1]})"
-                for part in self.run.parts
-                if "-maxwarn" in part.words[:-1]
-            ),
-            "",
-        )
         return bad(
             self.run,
             Label.INCOMPLETE,
-            f"0 MD steps were done{cause}{over}",
+            f"0 MD steps were done{cause}{self._overridden()}",
             [*[at for _, at in warned], *self.line("steps_line"), *self.line("row")],
             "Correct the name in the .mdp (nsteps), and do not use -maxwarn to get rid of such a warning.",
         )
+
+    def _overridden(self) -> str:
+        asked = [part.words[part.words.index("-maxwarn") + 1] for part in self.run.parts if "-maxwarn" in part.words[:-1]]
+        return f" (overridden by -maxwarn {asked[0]})" if asked else ""
 
     def _short(self) -> Verdict | None:
         """Ended by itself, but before the last step: a time limit or a signal."""
@@ -229,6 +225,8 @@ class Checks:
         notes = [f"-cpi {name} was not found: the run began at step 0 instead of going on." for name in self._lost_checkpoints()]
         rough = [run["em"] for _, run in self.mdruns[:-1] if run["em"] and ("did not" in run["em"][1] or "not converge" in run["em"][1])]
         notes += [f"An earlier minimisation did not meet its limit: {shown(rough[-1][1], 120)}"] if rough else []
+        warned = self.told("warning") if self._overridden() else []
+        notes += [f"grompp warned: {shown(warned[0][0], 160)}{self._overridden()}."] if warned else []
         advice = "Add the checkpoint to the inputs, if the run was to go on." if self._lost_checkpoints() else verdict.advice
         return replace(verdict, reason=" ".join([verdict.reason, *notes]), advice=advice)
 

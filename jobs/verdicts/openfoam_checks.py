@@ -204,11 +204,12 @@ class Checks:
             )
         worst = max(((value, name) for name, (value, _, _) in one["residuals"].items()), default=None)
         told = f" Largest last residual: {worst[1]} {worst[0]:.3g}; no residualControl is set." if self.steady and worst else ""
-        if not one["steps"]:
+        steps = one["steps"]
+        if not steps:
             return Verdict(Label.FINISHED, f"{self.name} came to its end; it makes no time steps.", evidence)
         return Verdict(
             Label.FINISHED,
-            f"{self.name} reached {self.at} in {one['steps']} steps, and results are written.{told}",
+            f"{self.name} reached {self.at}{'' if one.get('headless') else f' in {steps} steps'}, and results are written.{told}",
             (*self.line("last"), *evidence),
         )
 

@@ -16,7 +16,8 @@ from .text import LINE, NOT_A_NUMBER, brief, shown
 from .text import number as to_number
 
 SIGNATURE = re.compile(
-    rb"OpenFOAM: The Open Source CFD Toolbox|^Exec   : |-> FOAM FATAL|^(?:#0|\[\d+\] #0)  Foam::|OpenFOAM Foundation", re.M
+    rb"OpenFOAM: The Open Source CFD Toolbox|^Exec   : |-> FOAM FATAL|^(?:#0|\[\d+\] #0)  Foam::|OpenFOAM Foundation|"
+    rb"Solving for \w+, Initial residual = |^ExecutionTime = \S+ s  ClockTime = ", re.M
 )
 MOST_RUNS = 60
 MOST_FATAL = 14  # lines of one message
@@ -61,6 +62,7 @@ class FoamLog(Log):
     def run(self) -> dict[str, Any]:
         if not self.runs:
             self._begin(1, "")
+            self.runs[-1]["loop"] = True  # its head is cut off (`| tail`): what follows may be steps
         return self.runs[-1]
 
     def progress(self) -> Progress | None:

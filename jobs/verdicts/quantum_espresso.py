@@ -13,10 +13,11 @@ from typing import Any
 
 from .base import Ending, Evidence, Files, Follower, Label, Verdict
 from .live import Live, Log, parse
+from .quantum_espresso_deck import force_limit, value_of
 from .quantum_espresso_log import QeLog
 from .run import Run, alone, bad, tempered, unseen
 from .sources import logs, parts
-from .text import brief, number, shown, words
+from .text import brief, shown, words
 
 PROGRAM = re.compile(r"^(?:pw|ph|cp|neb|pp|dos|bands|projwfc|epsilon|dynmat|q2r|matdyn|turbo_\w+|hp|ld1|pw2wannier90|average|xspectra)\.x$")
 SIGNATURE = re.compile(rb"^ +Program \S+ +v\.?\d|Quantum ESPRESSO suite", re.M)
@@ -52,7 +53,7 @@ def judge(folder: Files, ending: Ending, command: str, log: str | None) -> Verdi
 
 
 def follow(folder: Files | None, command: str) -> Follower:
-    force = _force_limit(folder, command) if folder is not None else 0.0
+    force = force_limit(folder, command) if folder is not None else 0.0
 
     def choose(stream: str) -> Log | None:
         return QeLog(force=force)
@@ -63,22 +64,6 @@ def follow(folder: Files | None, command: str) -> Follower:
 def streams(folder: Files | None, command: str) -> dict[str, str]:
     using = [part for part in parts(command) if any(PROGRAM.match(posixpath.basename(word)) for word in part.words)]
     return {posixpath.basename(name): part.place(name) for part in using for name in part.output}
-
-
-def _force_limit(folder: Files, command: str) -> float:
-    """forc_conv_thr of the first deck that moves atoms, in Ry/bohr; its default is 1e-3 (INPUT_PW). 0 where there is none."""
-    names = set(folder.names())
-    for part in parts(command):
-        decks = [
-            part.input or "",
-            *(part.words[at + 1] for at, word in enumerate(part.words[:-1]) if word in ("-in", "-i", "-inp", "-input")),
-        ]
-        for name in (part.place(deck) for deck in decks if deck):
-            text = words(folder, name, 1 << 20) if name in names else ""
-            if re.search(r"calculation\s*=\s*['\"](?:vc-)?relax", text):
-                told = re.search(r"^[^!\n]*forc_conv_thr\s*=\s*([-+.\deEdD]+)", text, re.M)
-                return (number(told[1]) if told else None) or 1e-3
-    return 0.0
 
 
 def _once(found: list[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, Any]]]:
@@ -118,6 +103,7 @@ class _Seen:
             self._error()
             or self._nan()
             or self._missed()
+            or self._let_pass()
             or self._bands()
             or self._cut()
             or self._ended()
@@ -194,6 +180,15 @@ class _Seen:
             "Raise electron_maxstep, lower mixing_beta, or check smearing and structure.",
         )
 
+    def _let_pass(self) -> Verdict | None:
+        """scf_must_converge = .false. makes pw.x say "achieved" whatever was reached."""
+        reached, wanted = self.one["accuracy"], self.one["threshold"]
+        if not reached or not wanted or reached[2] <= wanted or not re.match(r"(?i)\.?f", value_of(self._deck(), "scf_must_converge")):
+            return None
+        reason = f"{self.name}: the electrons did not converge (wanted {wanted:.1e} Ry, reached {brief(reached[2])})"
+        reason += "; the deck lets that pass (scf_must_converge)"
+        return bad(self.run, Label.NOT_CONVERGED, reason, self.line("accuracy", "scf_line"), "Raise electron_maxstep, or lower mixing_beta.")
+
     def _bands(self) -> Verdict | None:
         """Of a band structure each eigenvalue counts; in a self-consistent cycle the next iteration repairs it."""
         if not self.one["bands"] or not self.one["eigen"] or self.one["scf"]:
@@ -262,7 +257,7 @@ class _Seen:
 
     def _unwritten(self) -> Verdict | None:
         """The data file that pw.x leaves must not be empty (a full disk)."""
-        prefix = _value(self._deck(), "prefix") or "pwscf"
+        prefix = value_of(self._deck(), "prefix") or "pwscf"
         found = [name for name in self.run.names if name.endswith(f"{prefix}.save/data-file-schema.xml")]
         if self.name != "PWSCF" or not found or any(self.run.folder.size(name) for name in found):
             return None
@@ -293,8 +288,3 @@ class _Seen:
         name = self.one["input"]
         found = [one for one in self.run.names if name and (one == name or one.endswith(f"/{name}"))]
         return words(self.run.folder, found[0], 1 << 20) if found else ""
-
-
-def _value(deck: str, name: str) -> str:
-    match = re.search(rf"(?im)^[^!\n]*?\b{name}\s*=\s*['\"]?([^'\",\n/][^'\",\n]*)", deck)
-    return match[1].strip() if match else ""

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from .base import GOOD, Ending, Evidence, Files, Label, Verdict
 from .exit import explain
-from .sources import Part, background, expanded, last_words, parts, stdout_of
+from .sources import Part, at_once, background, expanded, last_words, parts, stdout_of
 from .text import head, shown
 
 EVIDENCE = 6
@@ -33,6 +33,13 @@ _MPI = re.compile(
     re.I,
 )
 _STRONG = re.compile(r"No space left on device|Disk quota exceeded|std::bad_alloc|\bOut of memory\b|oom-kill|Cannot allocate memory")
+_RUNTIME = re.compile(  # last words that the runtime of a language, a compiler or make gives a program that fails
+    r"^(?:Exception in thread \"|Fortran runtime error: |forrtl: severe|(?:g?make(?:\[\d+\])?|ninja): (?:\*\*\* .*(?:Error \d+|Stop\.)|build stopped)|"
+    r"ERROR: LoadError: |terminate called |panic: |thread '.*' panicked at|CMake Error|collect2: error: |(?:double free|free\(\): |malloc\(\): )|"
+    r"\*\*\* stack smashing|Error using \w|\S+:\d+:\d+: (?:fatal )?error: |Execution halted$)"
+    r"|: Assertion `.*' failed\.$"
+)
+_R_ERROR = re.compile(r"^Error(?: in .*)?:? ")
 
 
 @dataclass(frozen=True)
@@ -149,6 +156,20 @@ def _ranks(part: Part) -> int:
     return int(counts[0]) if counts and counts[0].isdigit() else 0
 
 
+def copied(run: Run, program: re.Pattern[str]) -> Verdict | None:
+    """The verdict for the same call of a solver, started again while the first still ran."""
+    part = next((one for one in at_once(run.parts) if starts(one, program)), None)
+    if part is None:
+        return None
+    return bad(
+        run,
+        Label.INCOMPLETE,
+        f"The same job was started more than once at the same time ({shown(' '.join(part.words), 80)} &): all copies wrote into the same files",
+        [Evidence("command", None, shown(run.command))],
+        "Start it once; for more cores use threads or ranks of the one run.",
+    )
+
+
 def in_background(run: Run) -> Verdict | None:
     """The verdict for a command that ended while a part of it was still running."""
     left = background(run.command)
@@ -175,6 +196,8 @@ def tempered(run: Run, verdict: Verdict, program: re.Pattern[str]) -> Verdict:
         return replace(left, evidence=(left.evidence + verdict.evidence)[:EVIDENCE])
     if verdict.verdict not in GOOD:
         return verdict
+    if twice := copied(run, program):
+        return replace(twice, evidence=(twice.evidence + verdict.evidence)[:EVIDENCE])
     if run.ending.clean or run.ending.exit_code is None and not run.ending.signal:
         return verdict
     if _blamed(run, program):
@@ -211,13 +234,15 @@ def _blamed(run: Run, program: re.Pattern[str]) -> bool:
 
 
 def _found(text: str, name: str, first: int | None) -> Iterable[Evidence]:
-    traced = False
+    traced, kept = False, ("", 0)  # what R says of an error stands above its last words
     for at, line in enumerate(text.splitlines()):
         if line.startswith("Traceback (most recent call last)"):
             traced = True
-        elif (traced and line[:1].strip()) or (len(line) < 400 and any(one.search(line) for one in (_CRASHED, _SHELL, _MPI, _STRONG))):
+        elif (traced and line[:1].strip()) or (len(line) < 400 and any(one.search(line) for one in (_CRASHED, _SHELL, _MPI, _STRONG, _RUNTIME))):
             traced = False
-            yield Evidence(name, first + at if first else None, shown(line))
+            said, where = kept if kept[0] and line == "Execution halted" else (line, at)
+            yield Evidence(name, first + where if first else None, shown(said))
+        kept = (line, at) if _R_ERROR.match(line) else kept
 
 
 def _nothing(solver: str, empty: list[str]) -> str:

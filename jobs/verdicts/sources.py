@@ -111,6 +111,23 @@ def background(command: str) -> str | None:
     return left
 
 
+def at_once(found: list[Part]) -> list[Part]:
+    """Commands that are started again, word for word and in the same folder, before anything waits for the first."""
+    running: list[Part] = []
+    copies: list[Part] = []
+    loops = 0
+    for part in found:
+        first = part.words[:1]
+        loops += (first in (("for",), ("while",), ("until",))) - (first == ("done",))
+        if first == ("wait",):
+            running = []
+        again = any((one.words, one.folder) == (part.words, part.folder) for one in running)
+        looped = part.background and loops > 0 and not any("$" in word for word in part.words)
+        copies += [part] if again or looped else []
+        running += [part] if part.background else []
+    return copies
+
+
 def _script(start: bytes, name: str) -> bool:
     shell = start.startswith(b"#!") and b"sh" in start.split(b"\n", 1)[0]
     return shell or name.endswith(".sh") or posixpath.basename(name).startswith("All")
@@ -123,7 +140,7 @@ def _simple(line: str) -> list[tuple[list[str], str]]:
     found: list[tuple[list[str], str]] = []
     current: list[str] = []
     try:
-        for token in lexer:
+        for token in (piece for joined in lexer for piece in _marks(joined)):
             if token in (";", "&", "&&", "||", "|", "|&", ";;"):
                 found.append((current, token))
                 current = []
@@ -132,6 +149,12 @@ def _simple(line: str) -> list[tuple[list[str], str]]:
     except ValueError:
         return []
     return [(tokens, sign) for tokens, sign in [*found, (current, "")] if tokens]
+
+
+def _marks(token: str) -> list[str]:
+    """`&)` and `);` come as one token."""
+    joined = set(token) <= set("();<>|&") and set(token) & set("()") and len(token) > 1
+    return re.findall(r"&&|\|\||\|&|;;|&>>?|>>|>&|>\||<<<|<<|[();<>|&]", token) if joined else [token]
 
 
 def _part(tokens: list[str], folder: str, sign: str) -> Part:

@@ -1,0 +1,5 @@
+echo 'Error estimate: 0.1 percent'
+echo 'Fortran runtime error handling enabled'
+echo 'make: Nothing to be done for all.'
+echo 'killed modes: 3; exceptions handled: 2'
+echo 'No Traceback. space left: 3 GB on device'
