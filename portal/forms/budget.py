@@ -11,7 +11,6 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
-from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 
 from jobs.models import Budget, Project, Unpaid
@@ -22,6 +21,7 @@ from portal.numbers import whole
 from . import names
 from .account import styled
 from .groups import Group, Grouped
+from .people import PersonField
 
 MOST_THRESHOLDS = 8
 AMOUNT = {"max_digits": 18, "decimal_places": 6}
@@ -90,9 +90,7 @@ class BudgetForm(LeadForm):
     amount = forms.DecimalField(label="Limit", min_value=Decimal(0), help_text="What may be spent, in money or in core-hours.", **AMOUNT)
     grant = forms.DecimalField(label="Each period begins with", min_value=Decimal(0), required=False,
                                help_text="Left empty: the limit.", **AMOUNT)
-    member = forms.CharField(required=False, max_length=150, label="Of a person", help_text="The name they sign in with.",
-                             widget=forms.TextInput({"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}))
-
+    member = PersonField(required=False, label="Of a person")
     first_day = Day("First day", "Nothing starts on it before. Empty: of use at once.")
     last_day = Day("Last day", "Of use until midnight; what is left then is of no use any more. Empty: no end.")
 
@@ -114,15 +112,6 @@ class BudgetForm(LeadForm):
         if self.instance.pk:
             for name in ("project", "member", "unit"):
                 del self.fields[name]
-
-    def clean_member(self) -> User | None:
-        name = self.cleaned_data["member"].strip()
-        if not name:
-            return None
-        found = User.objects.filter(username=name.replace("\0", ""), is_active=True).first()
-        if found is None:
-            raise ValidationError(f"Nobody signs in here as {name}.")
-        return found
 
     def clean_zone(self) -> str:
         known_zone(self.cleaned_data["zone"])  # before the days are read in it

@@ -5,25 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
 
 from jobs.models import Coretype, Limit, Project
 
 from .account import styled
+from .people import PersonField
 
 MOST = 1_000_000
-NAME = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
 
 
 class LimitForm(forms.ModelForm):
     """For whom and where is said once, when it is made; how much may be changed. `version`: the one it was opened with."""
 
     version = forms.IntegerField(widget=forms.HiddenInput)
-    member = forms.CharField(
-        required=False, max_length=150, label="Only this member", help_text="The name they sign in with. Empty: each of them.",
-        widget=forms.TextInput(NAME),
-    )  # fmt: skip
+    member = PersonField(required=False, label="Only this member", help_text="The name they sign in with. Empty: each of them.")
     most_jobs = forms.IntegerField(label="Most jobs at once", required=False, min_value=1, max_value=MOST)
     most_cores = forms.IntegerField(
         label="Most cores at once", required=False, min_value=1, max_value=MOST, help_text="One of the two, or both."
@@ -43,12 +38,3 @@ class LimitForm(forms.ModelForm):
         for name in ("per", "member", "project", "coretype") if self.instance.pk else ():
             del self.fields[name]
         styled(self)
-
-    def clean_member(self) -> User | None:
-        name = self.cleaned_data["member"].strip()
-        if not name:
-            return None
-        found = User.objects.filter(username=name.replace("\0", ""), is_active=True).first()
-        if found is None:
-            raise ValidationError(f"Nobody signs in here as {name}.")
-        return found
