@@ -23,13 +23,14 @@ def written() -> list[dict[str, Any]]:
 
 def taken(entry: dict[str, Any], place: str, done: dict[str, list[str]], by: Any) -> list[str]:
     """Make or change the coretype of this entry; what is wrong with it, a sentence each, in which case nothing was written."""
-    code = str(entry.get("code", ""))
+    code = entries.name(entry)
     where = f"{place} ({code})"
     if faults := entries.unknown(entry, KNOWN, where):
         return faults
     kind = Coretype.objects.filter(code=code).first() or Coretype(code=code)
     faults = _filled(kind, entry, where)
-    region = Region.objects.filter(code=str(entry.get("region", ""))).first()
+    new = kind.pk is None
+    region = Region.objects.filter(code=entries.name(entry, "region")).first() if new or "region" in entry else kind.region
     programs = {one.code: one for one in Software.objects.all()}
     codes = entry.get("software") or []
     missing = [str(one) for one in codes if str(one) not in programs] if isinstance(codes, list) else [str(codes)]
@@ -37,11 +38,12 @@ def taken(entry: dict[str, Any], place: str, done: dict[str, list[str]], by: Any
     faults += [f"{where}: there is no software {one}" for one in missing]
     if faults:
         return faults
-    new, kind.region, kind.changed_by = kind.pk is None, region, by
+    kind.region, kind.changed_by = region, by
     kind.version += 0 if new else 1
     faults = entries.saved(kind, where)
     if not faults:
-        kind.software.set([programs[str(one)] for one in codes])
+        if "software" in entry:
+            kind.software.set([programs[str(one)] for one in codes])
         entries.note(done, kind.code, new)
     return faults
 
@@ -89,7 +91,7 @@ def _value(name: str, value: Any) -> Any:
         if not isinstance(value, bool):
             raise TypeError(name)
         return value
-    return (value or {}) if name == "options" else str(value)
+    return (value or {}) if name == "options" else entries.text(value)
 
 
 def _amount(value: Any) -> Decimal:

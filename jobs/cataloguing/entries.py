@@ -23,6 +23,21 @@ def is_number(value: Any, largest: int = SHORT, least: int = 0) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= largest
 
 
+def text(value: Any) -> str:
+    """A text, a number written without quotes, or nothing at all. Raises TypeError for what is neither."""
+    if isinstance(value, bool | list | dict):
+        raise TypeError(value)
+    return "" if value is None else str(value)
+
+
+def name(entry: dict[str, Any], key: str = "code") -> str:
+    """A text by which something is named; what is none names nothing."""
+    try:
+        return text(entry.get(key))
+    except TypeError:
+        return ""
+
+
 def odd(entry: dict[str, Any], name: str, where: str) -> str:
     """The fault of a value that can't be."""
     return f"{where}: {name} can't be {entry[name]!r}"[:300]

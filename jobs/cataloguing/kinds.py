@@ -21,7 +21,7 @@ def written() -> list[dict[str, Any]]:
 
 def taken(entry: dict[str, Any], place: str, done: dict[str, list[str]], by: Any) -> list[str]:
     """Make or change the kind of this entry; what is wrong with it, a sentence each, in which case nothing was written."""
-    code = str(entry.get("code", ""))
+    code = entries.name(entry)
     where = f"{place} ({code})"
     if faults := entries.unknown(entry, KNOWN, where):
         return faults

@@ -17,10 +17,10 @@ def written() -> list[dict[str, Any]]:
 
 def taken(entry: dict[str, Any], place: str, done: dict[str, list[str]], by: Any) -> list[str]:
     """Make or change the region of this entry; what is wrong with it. A region is only a name, so it is not told in `done`."""
-    code = str(entry.get("code", ""))
+    code = entries.name(entry)
     where = f"{place} ({code})"
     if faults := entries.unknown(entry, KNOWN, where):
         return faults
     region = Region.objects.filter(code=code).first() or Region(code=code)
-    region.name = str(entry.get("name", ""))
+    region.name = entries.name(entry, "name")
     return entries.saved(region, where)

@@ -6,6 +6,8 @@ longer offered ends what waits for it through the queue, which says so on each j
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
@@ -17,7 +19,7 @@ from django.urls import path
 from django.views.decorators.http import require_http_methods, require_safe
 
 from jobs import cataloguing
-from jobs.models import AuditEntry, Cluster, Coretype, Region, Request, touch
+from jobs.models import AuditEntry, Cluster, Coretype, Limit, Region, Request, touch
 from jobs.models.roles import is_admin, sees_all
 from jobs.signals import announce
 from portal.forms.coretype import CatalogueForm, CoretypeForm, RegionForm
@@ -122,8 +124,10 @@ def take(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             with transaction.atomic():
+                before = _standing()
                 done = cataloguing.read(form.cleaned_data["catalogue"], request.user)
                 AuditEntry.note(request.user, "import catalogue", "hardware", address(request), **done)
+                _note_changes(request, before, _standing())
                 _wake()
         except cataloguing.Faults as error:
             faults = error.all[:50]
@@ -206,6 +210,22 @@ def _saved(request: HttpRequest, form: CoretypeForm, before: dict[str, str]) -> 
         _wake(kind)
     messages.success(request, f"{kind} was saved.")
     return True
+
+
+def _standing() -> dict[str, tuple[Coretype | Limit, dict[str, str]]]:
+    """What a file may change, by what it is, each with its values as text."""
+    kinds = {f"coretype {kind.code}": (kind, shown.about(kind)) for kind in Coretype.objects.select_related("region")}
+    limits = {f"limit {one.key}": (one, {"limit": str(one)}) for one in Limit.objects.select_related("member", "project", "coretype")}
+    return {**kinds, **limits}
+
+
+def _note_changes(request: HttpRequest, before: Any, after: Any) -> None:
+    """An entry for each that a file has made or changed, as if it had been done by hand."""
+    for name, (row, now) in after.items():
+        was = before[name][1] if name in before else {}
+        if values := {one: [was.get(one, ""), text] for one, text in now.items() if was.get(one, "") != text}:
+            action = f"{'change' if was else 'add'} {name.partition(' ')[0]}"
+            AuditEntry.note(request.user, action, row, address(request), values=values, by_file=True)
 
 
 def _wake(kind: Coretype | None = None) -> None:

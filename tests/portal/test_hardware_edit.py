@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import Group
 
 from jobs import rounds
-from jobs.models import AuditEntry, Coretype, Limit, PriceChange, Request, Workload, WorkstationKind
+from jobs.models import AuditEntry, Coretype, Limit, PriceChange, Request, Software, Workload, WorkstationKind
 
 pytestmark = pytest.mark.django_db
 
@@ -109,6 +109,15 @@ def test_what_is_exported_can_be_imported(client, admin, basalt):
     assert post(client, admin, "/hardware/import/", {"text": text.replace("price: '0.1'", "price: '0.3'", 1).replace("name: Basalt", "name: Lava")}).status_code == 302
     basalt.refresh_from_db()
     assert (basalt.name, basalt.price, basalt.version) == ("Lava", Decimal("0.3"), 2)
+    assert AuditEntry.objects.get(action="change coretype").detail["values"] == {"name": ["Basalt", "Lava"], "price": ["0.1", "0.3"]}
+
+
+def test_what_is_not_in_a_file_stays_as_it_is(client, admin, basalt):
+    shell = Software.objects.create(code="sh", name="sh")
+    basalt.software.set([shell])
+    assert post(client, admin, "/hardware/import/", {"text": "coretypes: [{code: basalt, gpu: , price: 0.25}]"}).status_code == 302
+    basalt.refresh_from_db()
+    assert (basalt.price, basalt.gpu, list(basalt.software.all()), basalt.region.code) == (Decimal("0.25"), "", [shell], "here")
 
 
 @pytest.mark.parametrize(
@@ -120,6 +129,8 @@ def test_what_is_exported_can_be_imported(client, admin, basalt):
      (f"coretypes: [{{{GNEISS}, price: 0.0000001}}]", "at most six decimals"),
      (f"coretypes: [{{{GNEISS}, price: 5000000000000}}]", "less than 1,000,000"),
      (f"coretypes: [{{{GNEISS}, walltime_default: 0}}]", "at least 60 seconds"),
+     (f"coretypes: [{{{GNEISS}, processor: {{a: b}}}}]", "processor can&#x27;t be"),
+     ("coretypes: [{code: , name: X, region: here, backend: fake, cores: 1, memory: 1}]", "code: This field cannot be blank"),
      ("", "Choose a file")],
 )  # fmt: skip
 def test_a_file_is_taken_as_a_whole_or_not_at_all(client, admin, basalt, text, words):
