@@ -100,7 +100,7 @@ class Totals:
 
 def kinds() -> list[Kind]:
     """Every coretype that is offered, in the order of the catalogue."""
-    coretypes = list(Coretype.objects.filter(active=True).select_related("region"))
+    coretypes = list(Coretype.objects.filter(active=True).select_related("region").prefetch_related("groups", "software"))
     occupied = scheduling.occupancy()
     nothing = scheduling.Occupancy(None, 0, None, 0)
     taken = _taken()

@@ -19,7 +19,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -178,6 +178,8 @@ class Slurm(Backend):
         return f"{self.name}: a Slurm cluster; jobs run there as {whose}, folders in {self._place.folder}, {where}"
 
     # For admins
+
+    option_names = tuple(field.name for field in fields(Options))
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Refused says what is wrong with options of a coretype."""

@@ -11,9 +11,9 @@ from typing import Any
 from django.db import transaction
 
 from . import coretypes, kinds, limits, plain_yaml, regions
-from .coretypes import option_trouble
+from .coretypes import option_names, option_trouble
 
-__all__ = ["LARGEST", "PARTS", "Faults", "option_trouble", "read", "written"]
+__all__ = ["LARGEST", "PARTS", "Faults", "option_names", "option_trouble", "read", "written"]
 
 LARGEST = 1 << 20
 """Characters of a file that is read."""

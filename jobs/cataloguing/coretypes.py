@@ -49,14 +49,24 @@ def taken(entry: dict[str, Any], place: str, done: dict[str, list[str]], by: Any
 
 
 def option_trouble(backend: str, options: Mapping[str, Any]) -> str:
-    """What the backend has against these options of a coretype; empty if nothing, or if it takes none of its own."""
+    """What the backend has against these options of a coretype; empty if nothing."""
     try:
         check = getattr(backends.get(backend), "check_options", None)
         if check is not None:
             check(options)
+        elif options:
+            return f"{backend} takes no options of a coretype"
     except (backends.Refused, backends.TryAgain) as error:
         return str(error)
     return ""
+
+
+def option_names(backend: str) -> tuple[str, ...]:
+    """Those that a coretype of this backend may have."""
+    try:
+        return tuple(getattr(backends.get(backend), "option_names", ()))
+    except (backends.Refused, backends.TryAgain):
+        return ()
 
 
 # --- private ----------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.core.exceptions import ValidationError
 
 from jobs import cataloguing
@@ -57,6 +58,7 @@ class CoretypeForm(Grouped, forms.ModelForm):
     price = forms.DecimalField(label="Price", help_text="Per core and hour. A new one holds for clusters asked for after it.", **PRICE)
     economy_price = forms.DecimalField(label="Economy price", required=False, help_text=ECONOMY, **PRICE)
     disk_price = forms.DecimalField(label="Disk price", initial=0, help_text="Per GiB and hour of a suspended workstation", **PRICE)
+    backend = forms.ChoiceField(label="Backend", help_text="What finds the machines and gives them back")
     cores = forms.IntegerField(label="Cores a node", min_value=1, max_value=MOST)
     max_nodes = forms.IntegerField(label="Most nodes a job", min_value=1, max_value=MOST, initial=1)
     walltime_default = Length(label="Usual walltime", max_length=40, initial="4 h")
@@ -77,6 +79,8 @@ class CoretypeForm(Grouped, forms.ModelForm):
         super().__init__(*args, **kwargs)
         if self.instance.pk:
             self.initial["memory"] = (Decimal(self.instance.memory) / GIB).quantize(Decimal("0.001"), ROUND_HALF_UP)
+        self.fields["backend"].choices = _backends(self.instance.backend)  # type: ignore[attr-defined]
+        self.fields["options"].help_text = _options()
         styled(self)
 
     def clean_memory(self) -> int:
@@ -128,3 +132,16 @@ class CatalogueForm(forms.Form):
         if not data["catalogue"].strip():
             raise ValidationError("Choose a file, or paste its text.")
         return data
+
+
+# --- private ----------------------------------------------------------------------------------------------------------
+def _backends(now: str) -> list[tuple[str, str]]:
+    """Those of the settings; one that was taken out of them stays chosen until somebody chooses another."""
+    known = [(name, name) for name in settings.BACKENDS]
+    return known if not now or now in settings.BACKENDS else [*known, (now, f"{now} (not set up)")]
+
+
+def _options() -> str:
+    """What each backend may be told."""
+    names = {name: cataloguing.option_names(name) for name in settings.BACKENDS}
+    return "; ".join(f"{name} takes {', '.join(some) or 'none'}" for name, some in names.items()) + "."

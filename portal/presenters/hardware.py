@@ -37,6 +37,8 @@ class KindRow:
     running_share: float = 0.0
     moving_share: float = 0.0
     old: datetime | None = None
+    said: tuple[str, ...] = ()
+    """What else it is, and for whom and what it is alone."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def row(kind: hardware.Kind) -> KindRow:
     shares = (100 * kind.running / total, 100 * (kind.moving + kind.others) / total) if total else (0.0, 0.0)
     usual = span_of(*kind.usual) if kind.usual else ""
     said = (_marks(kind), _label(kind), kind.free, total, kind.queued, usual, kind.busy, _nodes(kind))
-    return KindRow(kind.coretype, _node(kind.coretype), *said, *shares, kind.old)
+    return KindRow(kind.coretype, _node(kind.coretype), *said, *shares, kind.old, _said(kind.coretype))
 
 
 def destroy(stray: Stray) -> Question:
@@ -106,6 +108,12 @@ def _by_region(rows: Sequence[KindRow]) -> list[RegionRows]:
 
 def _node(kind: Coretype) -> str:
     return f"{plural(kind.cores, 'core')}, {words.size(kind.memory)}"
+
+
+def _said(kind: Coretype) -> tuple[str, ...]:
+    only = [("for people of ", kind.groups.all()), ("for ", kind.software.all())]
+    limits = [f"{word}{', '.join(str(one) for one in rows)} only" for word, rows in only if rows]
+    return tuple(filter(None, [kind.processor, kind.gpu, *limits]))
 
 
 def _nodes(kind: hardware.Kind) -> tuple[str, str, str]:

@@ -7,10 +7,11 @@ from decimal import Decimal
 
 import factories
 import pytest
+from django.contrib.auth.models import Group
 from django.utils import timezone
 
 from jobs import backends, gauging, hardware, lifecycle
-from jobs.models import AuditEntry, Cluster, Stray, Turn, Workload, WorkstationKind
+from jobs.models import AuditEntry, Cluster, Software, Stray, Turn, Workload, WorkstationKind
 
 pytestmark = pytest.mark.django_db
 
@@ -221,3 +222,14 @@ def test_nodes_stand_beside_cores(client, owner, granite, cloud, monkeypatch):
     page = see(client, owner)
     for words in ("cores on 2 nodes", "cores, up to 6 nodes", "cores on 3 nodes"):
         assert f'<span class="sub">{words}</span>' in page
+
+
+def test_what_a_coretype_is_for_is_said(client, owner, granite, cloud):
+    granite.gpu = "4 x A100"
+    granite.save()
+    owner.groups.add(heavy := Group.objects.create(name="heavy"))
+    granite.groups.set([heavy])
+    granite.software.set([Software.objects.create(code="om", name="Mesher")])
+    client.force_login(owner)
+    page = client.get("/hardware/").content.decode()
+    assert all(words in page for words in ("4 x A100", "for people of heavy only", "for Mesher only"))

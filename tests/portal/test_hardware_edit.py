@@ -57,7 +57,7 @@ def test_of_two_admins_at_once_the_second_is_told_and_loses_nothing(client, admi
 @pytest.mark.parametrize(
     ("field", "value"),
     [("price", "-1"), ("price", "NaN"), ("price", "1e30"), ("price", "0.0000001"), ("cores", "0"), ("cores", "-4"), ("memory", "0"), ("memory", "Infinity"),
-     ("walltime_default", "soon"), ("walltime_default", "30 d"), ("options", "[1]"), ("options", "{"), ("backend", "moon"), ("code", "no spaces"), ("max_nodes", "99999999999999"),
+     ("walltime_default", "soon"), ("walltime_default", "30 d"), ("options", "[1]"), ("options", "{"), ("options", '{"queue": "x"}'), ("backend", "moon"), ("code", "no spaces"), ("max_nodes", "99999999999999"),
      ("order", "9999999999999"), ("groups", "9" * 30), ("software", "9" * 30), ("walltime_max", "30 s")],
 )  # fmt: skip
 def test_bad_input_is_said_beside_its_field(client, admin, basalt, field, value):
@@ -239,3 +239,11 @@ def test_withdrawing_tells_who_has_other_hardware_as_well(client, admin, owner, 
     assert "1 job in line for it can never start" in page
     assert "2 jobs in line may have other hardware as well" in page
     assert ("on Basalt and None" in page, "on Basalt and Slate" in page) == (True, False)
+
+
+def test_a_backend_that_is_not_set_up_any_more_is_not_exchanged_by_saving(client, admin, basalt):
+    Coretype.objects.filter(pk=basalt.pk).update(backend="gone")
+    client.force_login(admin)
+    assert '<option value="gone" selected>gone (not set up)</option>' in client.get("/hardware/coretypes/basalt/edit/").content.decode()
+    answer = post(client, admin, "/hardware/coretypes/basalt/edit/", fields(basalt, backend="gone"))
+    assert (answer.status_code, 'id="id_backend_error"' in answer.content.decode()) == (422, True)
