@@ -31,20 +31,27 @@ MEANWHILE = timedelta(seconds=2)
 
 
 def decide(facts: Facts, now: datetime) -> Step:
-    cluster = facts.cluster
-    if cluster is not None and cluster.released is None:
-        if cluster.releasing is None and facts.work.kind == "workstation" and could_not_save(facts, now):
-            return back_to_active(facts)
-        if cluster.releasing is None and waits_for_saving(facts, now):
-            return wait(facts)
-        return Step(facts, act=release) if may_destroy(facts, now) else wait(facts)
-    if cluster is not None and cluster.settled is None:
-        return Step(facts, act=settle)
+    if going_down := on_the_way_down(facts, now, release, settle):
+        return going_down
     if facts.work.again and not facts.stops:
         return _requeue(facts, now)
     if _to_be_judged(facts):
         return Step(facts, act=judge)
     return _final(facts, now)
+
+
+def on_the_way_down(facts: Facts, now: datetime, release: Act, settle: Act) -> Step | None:
+    """The next step until its cluster is gone and the money settled; None from then on, as without a cluster."""
+    cluster = facts.cluster
+    if cluster is None:
+        return None
+    if cluster.released is not None:
+        return Step(facts, act=settle) if cluster.settled is None else None
+    if cluster.releasing is None and facts.work.kind == "workstation" and could_not_save(facts, now):
+        return back_to_active(facts)
+    if cluster.releasing is None and waits_for_saving(facts, now):
+        return wait(facts)
+    return Step(facts, act=release) if may_destroy(facts, now) else wait(facts)
 
 
 def waits_for_saving(facts: Facts, now: datetime) -> bool:

@@ -10,24 +10,15 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from .. import lifecycle
-from .base import Facts, Step, end, stopped_reason, suspend, wait
-from .saving import back_to_active, could_not_save, home_in_words, sentences
-from .stopping import may_destroy, pay, take_down, waits_for_saving
+from .base import Facts, Step, end, stopped_reason, suspend
+from .saving import home_in_words, sentences
+from .stopping import on_the_way_down, pay, take_down
 
 
 def decide(facts: Facts, now: datetime) -> Step:
-    cluster = facts.cluster
     if facts.stops:
         return end(facts, stopped_reason(facts))
-    if cluster is not None and cluster.released is None:
-        if cluster.releasing is None and could_not_save(facts, now):
-            return back_to_active(facts)
-        if cluster.releasing is None and waits_for_saving(facts, now):
-            return wait(facts)
-        return Step(facts, act=release) if may_destroy(facts, now) else wait(facts)
-    if cluster is not None and cluster.settled is None:
-        return Step(facts, act=settle)
-    return _final(facts)
+    return on_the_way_down(facts, now, release, settle) or _final(facts)
 
 
 def release(batch: Sequence[Facts], now: datetime) -> list[Step]:
