@@ -14,6 +14,7 @@ _lock = threading.Lock()
 
 
 def path() -> str:
+    """Where it lies on this machine."""
     with _lock:
         return _build()
 

@@ -69,6 +69,7 @@ def noted() -> dict[str, dict[str, Figures]]:
 
 
 def pool_of(coretype: Coretype, capacities: Capacities) -> Pool:
+    """Its own, where its backend counts it by itself; else the one that all of the backend share."""
     codes = capacities.get(coretype.backend, {})
     return coretype.backend, coretype.code if coretype.code in codes else ""
 

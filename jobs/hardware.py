@@ -113,6 +113,7 @@ def about() -> list[About]:
 
 
 def totals(now: datetime) -> Totals:
+    """Over all coretypes and projects."""
     waiting = Workload.objects.filter(status=lifecycle.QUEUED).aggregate(
         count=Count("pk"), cores=Sum(F("nodes") * F("cores")), since=Min("since")
     )

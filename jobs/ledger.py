@@ -67,6 +67,8 @@ class Cost:
 
 
 def cost(workload: Workload, now: datetime) -> Cost:
+    """In money, whatever budgets pay: of all its clusters and, for a workstation, of its home on disk. `rate` is an hour's, `at_most`
+    what it comes to if it uses its whole walltime."""
     clusters = list(workload.clusters.all())
     spent = sum((_spent(cluster, cluster.charged_until if cluster.settled else now) for cluster in clusters), ZERO)
     settled = sum((_spent(cluster, cluster.charged_until or cluster.up) for cluster in clusters), ZERO)

@@ -62,6 +62,7 @@ class Lifecycle(Mapping[str, Status]):
         return len(self.rows)
 
     def allows(self, old: str, new: str) -> bool:
+        """Whether this status may follow that one."""
         return new in self.rows[old].next
 
     def stages(self) -> list[Status]:
@@ -70,9 +71,11 @@ class Lifecycle(Mapping[str, Status]):
         return [self.rows[code] for code in main]
 
     def active(self) -> list[str]:
+        """Codes of those that the engine looks after."""
         return [code for code, row in self.rows.items() if row.is_active]
 
     def holding(self) -> list[str]:
+        """Codes of those in which a cluster may exist and cost money."""
         return [code for code, row in self.rows.items() if row.holds]
 
     def _check(self) -> None:

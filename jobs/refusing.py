@@ -33,6 +33,7 @@ STOPS = (Wish.STOP, Wish.FORCE_STOP)
 
 
 def suspend(status: str, wish: str, has_home: bool) -> str:
+    """`has_home`: a whole copy of its home is kept, so that one that is not active loses nothing."""
     if status in NO_SUSPEND:
         return NO_SUSPEND[status]
     if wish in STOPS:
@@ -45,6 +46,7 @@ def suspend(status: str, wish: str, has_home: bool) -> str:
 
 
 def resume(status: str, wish: str, has_home: bool) -> str:
+    """Without a copy of its home there is nothing to go on with."""
     if status in NO_RESUME:
         return NO_RESUME[status]
     if wish in STOPS:
@@ -53,6 +55,7 @@ def resume(status: str, wish: str, has_home: bool) -> str:
 
 
 def stop(status: str, wish: str, force: bool) -> str:
+    """A stop may become a force stop, never the other way round."""
     if status == lifecycle.DRAFT:
         return "It was not started: delete it instead."
     if status in lifecycle.REST_CODES:
@@ -63,6 +66,7 @@ def stop(status: str, wish: str, force: bool) -> str:
 
 
 def keep(status: str, until: datetime | None, now: datetime, limit: timedelta) -> str:
+    """`until` None takes it back; at most `limit` from now."""
     if status not in (lifecycle.QUEUED, lifecycle.VALIDATING, lifecycle.STARTING, lifecycle.ACTIVE):
         return "Only one that is active, or on its way there, can be kept on."
     if until is None:

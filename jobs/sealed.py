@@ -21,6 +21,7 @@ class Unreadable(Exception):
 
 
 def seal(text: str) -> str:
+    """As text that a column takes."""
     return _box().encrypt(text.encode()).decode()
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from .base import TryAgain
+from .base import Refused, TryAgain
 from .slurm_accounts import Accounts
 from .slurm_call import Commands, Shared
 from .slurm_marks import Marks
@@ -90,7 +90,7 @@ class Queue:
         words = ["sacct", "-n", "-P", "-X", whose, f"--starttime={BACK}", f"--name={','.join(tokens)}", columns]
         try:
             return parse_accounts(self._commands.run(words, self._timeout), self._ours)
-        except Exception as error:
+        except (TryAgain, Refused) as error:
             if "disabled" not in str(error) and "no sacct" not in str(error):
                 raise
         self._no_accounts_until = time.monotonic() + _NO_ACCOUNTS_FOR

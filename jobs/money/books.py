@@ -78,12 +78,14 @@ class Books:
         self.accounts = [Account(self, cluster, by_key[cluster.workload_id, cluster.attempt]) for cluster in clusters]
 
     def move(self, budget: Budget, spent: Decimal = ZERO, held: Decimal = ZERO) -> None:
+        """In memory, in the budget's unit; `write` puts the sum of all moves down."""
         budget.spent += spent
         budget.held += held
         self.moved[budget.pk][0] += spent
         self.moved[budget.pk][1] += held
 
     def write(self) -> None:
+        """Everything that was moved, in this transaction: clusters, holds, budgets, charges."""
         changed = [account for account in self.accounts if account.changed]
         clusters = [account.cluster for account in changed]
         update_alike(clusters, ["charged_until", "paid_until", "settled", "orders"])

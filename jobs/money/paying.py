@@ -114,6 +114,7 @@ class Purse:
         self._projects: dict[int | None, Any] = {None: None}
 
     def of(self, workload: Asks) -> list[Budget]:
+        """Those that must allow it, in force now, in id order."""
         key = workload.owner_id, workload.project_id
         if key not in self._known:
             self._known[key] = in_force([budget for budget in self.budgets if _applies(budget, workload)], self.now)
@@ -144,6 +145,7 @@ class Purse:
             self.holds.append(Hold(budget_id=budget.pk, workload_id=workload.pk, attempt=workload.attempt, amount=needed, made=now))
 
     def write(self) -> None:
+        """The holds of all starts, and the sums that budgets hold."""
         sums: dict[int, Decimal] = defaultdict(lambda: ZERO)
         for hold in self.holds:
             sums[hold.budget_id] += hold.amount

@@ -24,6 +24,7 @@ UNSAVED_PAUSE = timedelta(minutes=15)
 
 
 def decide(facts: Facts, now: datetime) -> Step:
+    """What people want comes first, then what the agent reported, then what the backend says, then limits and rules."""
     cluster = facts.cluster
     if cluster is None:
         return give_up(facts, "node-lost", "The cluster's record is gone.")

@@ -17,6 +17,7 @@ EARLY = 90
 
 
 def decide(facts: Facts, now: datetime) -> Step:
+    """What people want comes first, then what the agent reported, then what the backend says, then rules and limits."""
     cluster = facts.cluster
     if cluster is None:
         return end(facts, "node-lost", "The cluster's record is gone.")

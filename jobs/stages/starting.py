@@ -21,6 +21,7 @@ PAUSE_BROKEN = 5.0
 
 
 def decide(facts: Facts, now: datetime) -> Step:
+    """Asks for the cluster once and waits until its command runs; what went wrong is tried again or given up."""
     cluster = facts.cluster
     if facts.stops:
         return end(facts, stopped_reason(facts))
@@ -173,6 +174,7 @@ def _new_cluster(work: Workload, now: datetime) -> Cluster:
 
 
 def spec_of(work: Workload, token: str) -> backends.Spec:
+    """What the backend is asked for: cores and bytes of memory a node (its share of the node's), walltime in seconds."""
     kind = work.coretype
     options = settings.BACKENDS[kind.backend]
     return backends.Spec(

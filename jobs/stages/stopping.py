@@ -31,6 +31,7 @@ MEANWHILE = timedelta(seconds=2)
 
 
 def decide(facts: Facts, now: datetime) -> Step:
+    """Down to nothing first; then again from the queue, or judged, or the end."""
     if going_down := on_the_way_down(facts, now, release, settle):
         return going_down
     if facts.work.again and not facts.stops:

@@ -11,6 +11,7 @@ from .warning import warn_of_end
 
 
 def decide(facts: Facts, now: datetime) -> Step:
+    """It stays until somebody ends it, or a rule of its kind does after its warnings."""
     if facts.stops:
         return _end(facts, stopped_reason(facts))
     station = facts.work.workstation

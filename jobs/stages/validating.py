@@ -15,6 +15,7 @@ from .base import Facts, Step, end, stopped_reason, suspend, wait
 
 
 def decide(facts: Facts, now: datetime) -> Step:
+    """A job needs its check, a workstation the copy of its home that it goes on with, if it has one."""
     if facts.stops:
         return end(facts, stopped_reason(facts))
     if facts.suspends:

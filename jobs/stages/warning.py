@@ -17,6 +17,7 @@ from .base import Facts, Step, wait
 
 
 def warn_of_idleness(batch: Sequence[Facts], now: datetime) -> list[Step]:
+    """Tell owners of workstations that will soon be suspended for being idle; each warning once."""
     for facts in batch:
         station = facts.work.workstation
         idle = judge(facts.seen, rule_of(station), now) if facts.seen else None
@@ -31,6 +32,7 @@ def warn_of_idleness(batch: Sequence[Facts], now: datetime) -> list[Step]:
 
 
 def warn_of_end(batch: Sequence[Facts], now: datetime) -> list[Step]:
+    """Tell owners of workstations that a rule will soon end; each warning once."""
     for facts in batch:
         station = facts.work.workstation
         found = end_by_rule(station.kind, facts_of(station, suspended_since(facts)), now)
