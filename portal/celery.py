@@ -10,6 +10,7 @@ import os
 from typing import Any
 
 from celery import Celery
+from celery.signals import task_prerun
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
@@ -34,3 +35,11 @@ app.conf.beat_schedule = {
     "meter": every(METER, "meter"),
     "reconcile": every(RECONCILE, "reconcile"),
 }
+
+
+@task_prerun.connect
+def give_up_broken_connections(**kwargs: Any) -> None:
+    """Each thread keeps its connection from task to task; one that a restart of the database broke would fail for ever."""
+    from django.db import close_old_connections  # Django is not set up yet when this module is read
+
+    close_old_connections()
