@@ -2,14 +2,13 @@
    what was chosen (data-command of the option) into the field, unless it holds something that was typed. */
 import { whenAdded } from "./dom.js";
 
-function once(form) {
-  let sent = false;
-  form.addEventListener("submit", (event) => {
-    if (event.defaultPrevented) return;
-    if (sent) { event.preventDefault(); return; }
-    sent = true;
-  });
-  addEventListener("pageshow", () => { sent = false; }); // back again
+let sent = new WeakSet();
+
+/** Heard at the document: what listens at the form itself, such as uploads that are under way, may have refused before. */
+function once(event) {
+  if (event.defaultPrevented || !event.target.matches("form[data-once]")) return;
+  if (sent.has(event.target)) event.preventDefault();
+  sent.add(event.target);
 }
 
 function template(select) {
@@ -23,6 +22,7 @@ function template(select) {
   });
 }
 
-whenAdded("form[data-once]", once);
+document.addEventListener("submit", once);
+addEventListener("pageshow", () => { sent = new WeakSet(); }); // back again
 whenAdded("select[data-template]", template);
 whenAdded("[data-no-script]", (hint) => { hint.hidden = true; });

@@ -19,18 +19,19 @@ function keep(form) {
   const name = MARK + form.dataset.keep, offer = document.querySelector(form.dataset.kept), before = read(name);
   let timer = 0;
   const save = (sent = false) => {
-    clearTimeout(timer);
+    timer = clearTimeout(timer) ?? 0;
     const fields = [...new FormData(form)].filter(([field, value]) => typeof value === "string" && !NEVER.includes(field));
     write(name, { fields, sent, from: location.pathname });
   };
   const soon = (event) => {
     if (!event.isTrusted && event.target !== form.querySelector("#inputs")) return; // what a script filled in is no typing
     clearTimeout(timer);
-    timer = setTimeout(save, WAIT);
+    timer = setTimeout(() => save(), WAIT);
   };
   form.addEventListener("input", soon);
   form.addEventListener("change", soon);
-  form.addEventListener("submit", () => save(true));
+  document.addEventListener("submit", (event) => { if (event.target === form && !event.defaultPrevented) save(true); });
+  addEventListener("pagehide", () => { if (timer) save(); });
   if ("bound" in form.dataset) save(); // an answer that shows what was typed
   else if (before && offer) propose(form, offer, name, before);
 }

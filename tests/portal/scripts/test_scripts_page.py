@@ -156,3 +156,52 @@ def test_an_error_stands_beside_its_file_and_holds_the_form_back(uploads, portal
     page.get_by_label("Remove full.bin").click()
     expect(page.locator("#inputs li")).to_have_count(0)
     portal.problems.clear()
+
+
+REFUSES = '<form data-once method="get" action="/sent"><input name="x" value="1"><button>Send</button></form>'
+
+
+def test_a_form_that_was_refused_once_can_still_be_sent(portal):
+    portal.answers["/sent"] = "<!doctype html><title>x</title><h1>Sent</h1>"
+    page = portal.open(REFUSES, scripts=("page",))
+    page.evaluate("document.querySelector('form').addEventListener('submit', (event) => event.preventDefault(), { once: true })")
+    page.get_by_role("button", name="Send").click()  # a file is still on its way
+    expect(page.get_by_role("button", name="Send")).to_be_visible()
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("heading", name="Sent")).to_be_visible()
+
+
+KEPT = """<div id="offer" hidden><b data-kept-name>It</b> <button data-kept-back>Bring it back</button> <button data-kept-drop>Forget it</button></div>
+<form method="post" action="/" data-keep="new 7" data-kept="#offer"><input name="csrfmiddlewaretoken" value="old"><input name="name"><textarea name="command"></textarea>
+<button name="action" value="submit">Submit</button></form>"""
+
+
+def typed(portal):
+    page = portal.open(KEPT, scripts=("page",))
+    page.locator("[name=name]").fill("beam")
+    page.locator("[name=command]").fill("ccx beam\necho done")
+    return page
+
+
+def test_what_was_typed_outlives_the_sign_in_and_comes_back_as_a_post(portal):
+    portal.answers["/signin/"] = '<!doctype html><title>x</title><script type="module" src="/static/js/page.js"></script><body class="bare"><h1>Sign in</h1>'
+    page = typed(portal)
+    page.goto("http://portal.test/signin/")
+    page.goto("http://portal.test/")
+    expect(page.locator("#offer b")).to_have_text("\u201cbeam\u201d")
+    with page.expect_request(lambda request: request.method == "POST") as posted:
+        page.get_by_role("button", name="Bring it back").click()
+    text = posted.value.post_data
+    assert ("name=beam" in text, "command=ccx+beam%0D%0Aecho+done" in text, "action=add" in text, "=old" in text) == (True, True, True, False)
+
+
+def test_what_was_sent_is_forgotten_when_another_page_answers(portal):
+    portal.answers["/jobs/aBcDeF/"] = '<!doctype html><title>x</title><script type="module" src="/static/js/page.js"></script><body><h1>beam</h1>'
+    page = typed(portal)
+    page.goto("http://portal.test/jobs/aBcDeF/")  # left by a link
+    page.goto("http://portal.test/")
+    expect(page.get_by_role("button", name="Forget it")).to_be_visible()
+    page.evaluate("sessionStorage.setItem('kept:new 7', JSON.stringify({ fields: [], sent: true, from: '/' }))")
+    page.goto("http://portal.test/jobs/aBcDeF/")
+    page.goto("http://portal.test/")
+    expect(page.get_by_role("button", name="Forget it")).to_be_hidden()
