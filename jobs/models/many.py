@@ -65,17 +65,21 @@ def insert_values(table: type[models.Model], rows: Sequence[dict[str, Any]]) -> 
     return _populate(table, rows)
 
 
-def update_alike(rows: Sequence[Any], fields: Sequence[str], table: type[models.Model] | None = None, **also: Any) -> None:
-    """Write these fields of these rows as they are in memory, and `also` in each; one statement for each different set of values.
+def update_alike(rows: Sequence[Any], fields: Sequence[str], table: type[models.Model] | None = None, counted: str = "") -> None:
+    """Write these fields of these rows as they are in memory, each different set of values once, on PostgreSQL in one statement.
 
-    `table`: whose rows they are, if they are plain values and not models.
+    `table`: whose rows they are, if they are plain values and not models. `counted`: a column that goes up by one in each.
     """
     groups: dict[tuple[Any, ...], list[Any]] = {}
     for row in rows:
         groups.setdefault(tuple(_hashable(getattr(row, field)) for field in fields), []).append(row)
-    for group in groups.values():
-        values = {field: getattr(group[0], field) for field in fields}
-        (table or type(group[0]))._base_manager.filter(pk__any_of=[row.pk for row in group]).update(**values, **also)
+    alike = [({field: getattr(group[0], field) for field in fields}, [row.pk for row in group]) for group in groups.values()]
+    if len(alike) > 1 and connection.vendor == "postgresql":
+        _update_in_one(table or type(rows[0]), alike, counted)
+        return
+    also = {counted: models.F(counted) + 1} if counted else {}
+    for values, ids in alike:
+        (table or type(rows[0]))._base_manager.filter(pk__any_of=ids).update(**values, **also)
 
 
 # --- private ----------------------------------------------------------------------------------------------------------
@@ -87,6 +91,27 @@ def _populate(table: type[models.Model], rows: Sequence[dict[str, Any]]) -> list
     with connection.cursor() as cursor:
         cursor.execute(sql, [json.dumps(rows, default=_plain)])
         return [pk for (pk,) in cursor.fetchall()]
+
+
+def _update_in_one(table: type[models.Model], alike: Sequence[tuple[dict[str, Any], list[int]]], counted: str) -> None:
+    """Sets of values, each for the rows with these ids."""
+    fields = {name: table._meta.get_field(name) for name in alike[0][0]}
+    given = [{"ids": ids, **{fields[name].column: _stored(fields[name], value) for name, value in values.items()}} for values, ids in alike]
+    name, columns = table._meta.db_table, [one.column for one in fields.values()]
+    types = ", ".join(f'"{one.column}" {one.db_type(connection)}' for one in fields.values())
+    told = [f'"{column}" = told."{column}"' for column in columns] + [f'"{counted}" = "{name}"."{counted}" + 1'] * bool(counted)
+    sql = f"""UPDATE "{name}" SET {", ".join(told)}
+              FROM (SELECT unnest(ids) AS row_id, alike.* FROM json_to_recordset(%s) AS alike(ids bigint[], {types})) AS told
+              WHERE "{name}"."{table._meta.pk.column}" = told.row_id"""  # noqa: S608
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [json.dumps(given, default=_plain)])
+
+
+def _stored(field: Any, value: Any) -> Any:
+    """As JSON has it."""
+    if isinstance(value, models.Model):
+        return value.pk
+    return field.get_prep_value(value) if isinstance(field, MoneyField) else value
 
 
 @cache

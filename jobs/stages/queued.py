@@ -19,7 +19,7 @@ from ..lifecycle import Wish
 from ..models import Asker, Change, Choice, Cluster, Coretype, Turn, Workload, advance, update_alike
 from ..models.rows import columns, made
 from ..models.workload import WorkloadQuerySet
-from ..signals import announce
+from ..signals import announce, announce_all
 from .base import Facts, Step, end, give_up, stopped_reason, suspend
 
 ALL = columns(Workload)
@@ -156,22 +156,26 @@ def _models(ids: Collection[int]) -> dict[int, Workload]:
 
 def _write_gates(queue: Sequence[Asker], decision: scheduling.Decision, moved: set[int], now: datetime) -> None:
     """Keep what each one waits for; told to the pages only where it has changed."""
-    changed = []
-    for work in queue:
-        why = decision.waits.get(work.pk)
-        others = [_other(one) for one in decision.refused.get(work.pk, ())]
-        after = why and (why.code, why.sentence[:300], why.more[:300], others)
-        if work.pk in moved or why is None or (work.gate, work.gate_text, work.gate_more, work.gate_else) == after:
-            continue
-        work.gate_else = others
-        work.gate_since = work.gate_since if work.gate == why.code else now
-        work.gate, work.gate_text, work.gate_more = why.code, why.sentence[:300], why.more[:300]
-        work.version += 1
-        changed.append(work)
+    changed = [work for work in queue if work.pk not in moved and _waits_for_else(work, decision, now)]
     told = ["gate", "gate_text", "gate_more", "gate_since", "gate_else"]
-    update_alike(changed, told, Workload, version=F("version") + 1)  # most of a long line wait for the same
-    for work in changed:
-        announce(work.topic, version=work.version, status=work.status)
+    update_alike(changed, told, Workload, counted="version")  # most of a long line wait for the same
+    announce_all((work.topic, {"version": work.version, "status": work.status}) for work in changed)
+
+
+def _waits_for_else(work: Asker, decision: scheduling.Decision, now: datetime) -> bool:
+    """Whether it waits for something else than before; then it says so itself, in memory."""
+    why = decision.waits.get(work.pk)
+    if why is None:
+        return False
+    code, sentence, more = why.code, why.sentence[:300], why.more[:300]
+    refused = decision.refused.get(work.pk)
+    others = [_other(one) for one in refused] if refused else []
+    if (work.gate, work.gate_text, work.gate_more, work.gate_else) == (code, sentence, more, others):
+        return False
+    work.gate_since = work.gate_since if work.gate == code else now
+    work.gate, work.gate_text, work.gate_more, work.gate_else = code, sentence, more, others
+    work.version += 1
+    return True
 
 
 def _other(one: scheduling.Refusal) -> dict[str, Any]:

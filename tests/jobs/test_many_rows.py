@@ -7,12 +7,12 @@ from decimal import Decimal
 
 import factories
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from jobs import validation
 from jobs.acting import side_by_side
-from jobs.models import Charge, Cluster, Event, Hold, Spend, Workload, insert
+from jobs.models import Charge, Check, Cluster, Event, Hold, Spend, Workload, insert, update_alike
 from jobs.models.rows import columns, made
 
 MOMENT = timezone.now()
@@ -61,6 +61,33 @@ def test_charges_are_added_up_and_holds_keep_their_cents(work, owner):
     told = {"budget": budget, "workload": work, "attempt": 1, "cores": 1, "price": Decimal(1), "start": MOMENT, "end": MOMENT, "made": MOMENT}
     Charge.objects.bulk_create([Charge(amount=Decimal("1.000001"), owner=owner, **told), Charge(amount=Decimal(2), owner=owner, **told)])
     assert Spend.objects.get().amount == Decimal("3.000001")
+
+
+@pytest.mark.django_db
+def test_rows_that_get_other_values_are_written_each_with_its_own(owner, wing, django_assert_max_num_queries):
+    works = [factories.job(owner, project=wing).workload for _ in range(5)]
+    checks = [Check.objects.create(), None]
+    for at, work in enumerate(works):
+        work.gate_text, work.gate_since, work.gate_else = f"t\u00e4glich %s {at % 2}", MOMENT if at % 2 else None, [{"never": bool(at % 2)}]
+        work.job.checked, work.job.streams = checks[at % 2], {}
+    with django_assert_max_num_queries(4 if connection.vendor == "sqlite" else 2):
+        update_alike(works, ["gate_text", "gate_since", "gate_else"], counted="version")
+        update_alike([work.job for work in works], ["checked", "streams"])
+    for work in works:
+        read = Workload.objects.get(pk=work.pk)
+        assert (read.gate_text, read.gate_since, read.gate_else) == (work.gate_text, work.gate_since, work.gate_else)
+        assert read.version == work.version + 1
+        assert (read.job.checked, read.job.streams) == (work.job.checked, {})
+
+
+@pytest.mark.django_db
+def test_money_is_written_to_its_last_digit(work):
+    budget = factories.budget(amount=100)
+    holds = insert([Hold(budget=budget, workload=work, attempt=at, amount=Decimal(1), made=MOMENT) for at in (1, 2)])
+    for at, hold in enumerate(holds):
+        hold.amount, hold.released = Decimal("9000000000.000001") + at, MOMENT + timedelta(microseconds=at)
+    update_alike(holds, ["amount", "released"])
+    assert [(hold.amount, hold.released) for hold in Hold.objects.order_by("pk")] == [(hold.amount, hold.released) for hold in holds]
 
 
 @pytest.mark.django_db
