@@ -6,6 +6,7 @@ import inspect
 import re
 from dataclasses import fields
 
+import pytest
 from django.core.management import get_commands
 
 from jobs.backends.base import Backend
@@ -30,6 +31,22 @@ def test_every_setting_is_in_the_table_and_every_row_is_a_setting():
     told = set(re.findall(r"`([A-Z][A-Z0-9_]+)`", "".join(line.split("|")[1] for line in section("Configuration").splitlines() if "| " in line)))
     read = set(re.findall(r"\benv(?:_list|_bool)?\(\s*\"([A-Z0-9_]+)\"", SETTINGS)) | set(re.findall(r"environ\.get\(\"(\w+)\"", SETTINGS))
     assert told == read
+
+
+@pytest.mark.parametrize("package", ["jobs", "portal"])
+def test_the_map_has_every_folder_and_nothing_that_is_not_there(package):
+    rows = section("Architecture").split(f"| in `{package}/` |", 1)[1].split("\n\n", 1)[0].splitlines()[2:]
+    named = {name for row in rows for name in re.findall(r"`([\w.]+/?)`", row.split("|")[1])}
+    root = readme.README.parent / package
+    assert {name for name in named if not (root / name).exists()} == set()
+    assert {f"{path.parent.name}/" for path in root.glob("*/__init__.py")} - {"migrations/"} <= named
+
+
+def test_beat_is_drawn_with_all_that_it_sends():
+    from portal.celery import app
+
+    drawn = re.search(r"beat: ([\w, ]+)", section("Architecture"))[1].split(", ")
+    assert sorted(drawn) == sorted(app.conf.beat_schedule)
 
 
 def test_commands_exist():
