@@ -6,6 +6,7 @@ from django.db import connection
 
 from jobs.models import Workload, searching
 from portal.views import counting
+from portal.views.paging import Page
 
 pytestmark = pytest.mark.django_db
 
@@ -30,9 +31,11 @@ def test_a_part_of_the_name_is_found_in_any_case(owner, works, text, names):
 
 
 @pytest.mark.parametrize("few", [searching.FEW, 0])
-def test_a_common_and_a_rare_name_are_found_alike(monkeypatch, owner, works, few):
+@pytest.mark.parametrize("expected", [searching.EXPECTED, -1])
+def test_a_common_and_a_rare_name_are_found_alike(monkeypatch, owner, admin, works, few, expected):
     monkeypatch.setattr(searching, "FEW", few)
-    assert found(owner, "flutter") == {"wing-flutter"}
+    monkeypatch.setattr(searching, "EXPECTED", expected)
+    assert found(owner, "flutter") == found(admin, "flutter") == {"wing-flutter"}
 
 
 def test_the_public_id_finds_too(owner, works):
@@ -64,6 +67,19 @@ def test_the_page_searches_and_counts(client, owner, works):
     page = client.get("/jobs/?q=FLUTTER").content.decode()
     assert "wing-flutter" in page
     assert "Beam study" not in page
+
+
+def test_a_list_on_one_page_is_counted_by_it(owner, works, django_assert_num_queries):
+    with django_assert_num_queries(0):
+        assert counting.counted(Workload.objects.all(), Page([1, 2], "", "", whole=True)) == "2"
+    assert counting.counted(Workload.objects.all(), Page([1, 2], "", "?before=1")) == "7"
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="no other database tells what it expects")
+def test_a_count_that_would_take_long_is_not_tried(monkeypatch, owner, works, django_assert_num_queries):
+    monkeypatch.setattr(counting, "DEAR", 0)
+    with django_assert_num_queries(1):
+        assert counting.counted(Workload.objects.all()).startswith("about ")
 
 
 def test_a_count_that_takes_too_long_is_a_guess(monkeypatch, owner, works):
