@@ -9,7 +9,7 @@ from __future__ import annotations
 from .ahead import Ahead, Holder, Other, ahead
 from .deciding import Decision, Refusal, decide
 from .expecting import expected_start
-from .explaining import Gate, Occupancy, gates, occupancy
+from .explaining import Gate, Occupancy, gates, holding, occupancy
 from .limits import Limits
 from .limits import load as limits_now
 from .line import TELL, Line, Waiting
@@ -18,5 +18,5 @@ from .offers import Offer, offers
 
 __all__ = [
     "TELL", "Ahead", "Decision", "Gate", "Holder", "Limits", "Line", "Occupancy", "Offer", "Other", "Refusal", "Waiting", "ahead", "decide",
-    "expected_start", "gates", "kinds_of", "limits_now", "lines_of", "note_tried", "occupancy", "offers", "waiting_line",
+    "expected_start", "gates", "holding", "kinds_of", "limits_now", "lines_of", "note_tried", "occupancy", "offers", "waiting_line",
 ]  # fmt: skip

@@ -28,22 +28,27 @@ class Gate:
     since: datetime | None = None
 
 
+ORDER = {"coretype": "Coretype", "budget": "Budget", "capacity": "Capacity", "limits": "Limits", "place": "Place in line"}
+"""Gates by code, the first one first."""
+
+
+def holding(workload: Workload) -> Gate:
+    """The gate that holds a queued one, as the queue saw it last. No query: lists show it for many."""
+    if workload.gate not in ORDER:
+        return Gate("line", "Queue", False, "Being looked at", holds=True, since=workload.submitted)
+    return Gate(workload.gate, ORDER[workload.gate], False, workload.gate_text, workload.gate_more, True, workload.gate_since)
+
+
 def gates(workload: Workload, now: datetime) -> list[Gate]:
     """The gates in order, as the queue saw them last; the first that is not passed holds."""
-    order = [("coretype", "Coretype"), ("budget", "Budget"), ("capacity", "Capacity"), ("limits", "Limits"), ("place", "Place in line")]
-    position = next((index for index, (name, _) in enumerate(order) if name == workload.gate), None)
-    if position is None:
-        return [Gate("line", "Queue", False, "Being looked at", holds=True, since=workload.submitted)]
+    held, order = holding(workload), list(ORDER)
+    if held.code not in order:
+        return [held]
     passed = _passed_sentences(workload)
-    rows = []
-    for index, (name, label) in enumerate(order):
-        if index < position:
-            rows.append(Gate(name, label, True, passed[name], since=workload.gate_since))  # open at least since the next one holds
-        elif index == position:
-            rows.append(Gate(name, label, False, workload.gate_text, workload.gate_more, True, workload.gate_since))
-        else:
-            rows.append(Gate(name, label, False, "Looked at after the gate before it"))
-    return rows
+    position = order.index(held.code)
+    since = workload.gate_since  # open at least since the next one holds
+    before = [Gate(code, ORDER[code], True, passed[code], since=since) for code in order[:position]]
+    return [*before, held, *(Gate(code, ORDER[code], False, "Looked at after the gate before it") for code in order[position + 1 :])]
 
 
 def _passed_sentences(workload: Workload) -> dict[str, str]:

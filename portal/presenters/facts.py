@@ -95,7 +95,7 @@ class Facts:
 
     @cached_property
     def holding(self) -> scheduling.Gate | None:
-        return next((gate for gate in self.gates if gate.holds), None)
+        return scheduling.holding(self.work) if self.work.status == lifecycle.QUEUED else None
 
     def offers(self, user: Any) -> list[scheduling.Offer]:
         """What would start it now, for those who may change it."""

@@ -8,12 +8,14 @@ all the rest.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
+from django.contrib.auth.models import User
 from django.db.models import Model
 
 from jobs import lifecycle
-from jobs.models import Check, Cluster, Coretype, Event, Hold, JobInput, Node, Workload
-from jobs.models.rows import Prepared, at_hand, columns, made
+from jobs.models import Check, Cluster, Event, Hold, JobInput, Node, Workload
+from jobs.models.rows import Prepared, at_hand, columns
 
 SELDOM = "flagged submit_key lease leased_until due version restarts tries again wished_at ended latest_start".split()
 """What no row looks at is left out."""
@@ -22,14 +24,14 @@ WORKS = Prepared(
     Workload,
     columns(Workload, *SELDOM),
     owner=OF_A_PERSON,
-    wished_by=OF_A_PERSON,
     project=("id", "name"),
-    coretype=columns(Coretype),
-    job=("workload_id", "software_id", "checked_id", "verdict", "verdict_detail", "progress"),
+    coretype=("id", "name", "price", "economy_price"),
+    job=("workload_id", "software_id", "checked_id", "commands", "verdict", "verdict_detail", "progress"),
     job__software=("id", "software_id", "name"),
     job__software__software=("id", "name"),
 )
 CLUSTERS, EVENTS = Prepared(Cluster, columns(Cluster)), Prepared(Event, columns(Event))
+PEOPLE, CHECKS = Prepared(User, OF_A_PERSON), Prepared(Check, columns(Check))
 
 
 def gathered(keys: Sequence[int]) -> list[Workload]:
@@ -40,7 +42,8 @@ def gathered(keys: Sequence[int]) -> list[Workload]:
     clusters = CLUSTERS(workload__any_of=keys)
     _bring(works, "clusters", "workload", clusters)
     _bring(works, "events", "workload", EVENTS("pk", workload__any_of=keys))
-    _refer([work.job for work in works if work.status != lifecycle.COMPLETED], "checked", Check)
+    _refer([work for work in works if work.status == lifecycle.STOPPED], "wished_by", PEOPLE)
+    _refer([work.job for work in works if work.status != lifecycle.COMPLETED], "checked", CHECKS)
     _gather_active([work for work in works if work.is_active], clusters)
     return works
 
@@ -57,10 +60,10 @@ def _gather_active(works: Sequence[Workload], clusters: Iterable[Cluster]) -> No
     _bring([work.job for work in works], "inputs", "job", JobInput.objects.select_related("file").filter(job__any_of=active))
 
 
-def _refer(rows: Sequence[Model], name: str, model: type[Model]) -> None:
-    """The row that the foreign key `name` of each leads to; one object for all that lead to the same."""
+def _refer(rows: Sequence[Model], name: str, prepared: Prepared[Any]) -> None:
+    """The row that the foreign key `name` of each leads to, where it leads anywhere."""
     keys = {key for row in rows if (key := row.__dict__[f"{name}_id"]) is not None}
-    known = {one.pk: one for one in made(model._default_manager.filter(pk__any_of=keys), columns(model))} if keys else {}
+    known = {one.pk: one for one in prepared(pk__in=keys)} if keys else {}
     for row in rows:
         if one := known.get(row.__dict__[f"{name}_id"]):
             at_hand(row, **{name: one})

@@ -8,7 +8,9 @@ from datetime import timedelta
 import factories
 import pytest
 import scenes
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from jobs import lifecycle, logs
@@ -224,6 +226,36 @@ def test_list_shows_filters_and_searches(signed, jobs):
     assert "No job is like that" in signed.get("/jobs/?q=nothing-like-it%00").content.decode()
     assert "beam-running" in signed.get("/jobs/?view=active").content.decode()
     assert "beam-failed" not in signed.get("/jobs/?view=active").content.decode()
+
+
+@pytest.mark.django_db
+def test_list_narrows_to_what_one_may_see_anyhow(jobs, as_user, owner, member, stranger, admin, wing):
+    own = factories.job(stranger, name="of-a-stranger", project=wing).workload
+    factories.job(stranger, name="stranger-alone")
+    listed = lambda user, query: set(re.findall(r'id="job-(\w{6})-row"', as_user(user).get(f"/jobs/?{query}").content.decode()))  # noqa: E731
+    of_the_project = {work.public_id for work in jobs.values()} | {own.public_id}
+    assert listed(member, f"project={wing.code}") == listed(admin, f"project={wing.code}") == of_the_project
+    assert listed(stranger, f"project={wing.code}") == {own.public_id}
+    assert listed(stranger, f"view=mine&project={wing.code}") == {own.public_id}
+    assert listed(member, "view=mine") == listed(member, f"view=mine&project={wing.code}") == listed(owner, "project=nothing") == set()
+    assert len(listed(stranger, "view=mine")) == 2
+
+
+@pytest.mark.django_db
+def test_twice_as_many_rows_cost_no_further_question(signed, jobs, owner, wing, monkeypatch):
+    monkeypatch.setattr("portal.views.jobs.PAGE", 100)
+
+    def asked(query):
+        with CaptureQueriesContext(connection) as caught:
+            assert signed.get(f"/jobs/{query}").status_code == 200
+        return len([one for one in caught if one["sql"].startswith("SELECT")])
+
+    Workload.objects.filter(pk=jobs["queued"].pk).update(gate="limits", gate_text="At a limit")
+    before = [asked(query) for query in ("", "?view=active", "?status=completed", "?q=beam")]
+    again = scenes.all_of_them(owner, wing)
+    Workload.objects.filter(pk=again["queued"].pk).update(gate="place", gate_text="Third in line")
+    assert [asked(query) for query in ("", "?view=active", "?status=completed", "?q=beam")] == before
+    assert max(before) <= 20
 
 
 @pytest.mark.django_db
