@@ -70,9 +70,10 @@ def world(count: int) -> dict[str, Any]:
     work, first = job.workload, Workload.objects.order_by("-pk").values_list("pk", flat=True)[0]
     over = f"CASE WHEN {draw(40, 'status')} = 0 THEN 'failed' WHEN {draw(90, 'stop')} = 0 THEN 'stopped' ELSE 'completed' END"
     status = f"CASE WHEN i > {count} - 500 THEN 'queued' WHEN i > {count} - 1000 THEN 'running' ELSE {over} END"
+    gate = f"CASE WHEN i > {count} - 500 THEN 'capacity' ELSE '' END"
     at = f"now() - ({count} - i) * interval '60 seconds'"
     columns = {"public_id": "lpad(i::text, 7, 'x')", "name": NAME, "owner_id": one_of("p", PEOPLE), "project_id": one_of("q", PROJECTS)}
-    columns |= {"coretype_id": one_of("k", KINDS), "status": status, "archived": f"{draw(50, 'shelf')} = 0", "submitted": at, "made": at, "since": at}
+    columns |= {"coretype_id": one_of("k", KINDS), "status": status, "gate": gate, "gate_text": "'8 cores are not free'", "archived": f"{draw(50, 'shelf')} = 0", "submitted": at, "made": at, "since": at}
     columns = {name: sql.format(**pick) for name, sql in columns.items()}
     Job.objects.filter(pk=job.pk).update(verdict="converged")
     job.refresh_from_db()
