@@ -47,7 +47,8 @@ class People(UserAdmin, Audited):
     form, add_form, change_password_form = PersonForm, UserCreationForm, AdminPasswordChangeForm
     list_display = ["username", "first_name", "last_name", "email", "is_staff", "is_active", "last_login"]
     list_filter = ["is_staff", "is_active"]
-    filter_horizontal = ["groups"]
+    filter_horizontal = []
+    autocomplete_fields = ["groups"]
     fieldsets = [
         (None, {"fields": ["username", "password"]}),
         ("Person", {"fields": ["first_name", "last_name", "email"]}),
