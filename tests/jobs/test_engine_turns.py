@@ -101,6 +101,17 @@ def test_errors_fail_it_in_the_queue_with_the_x_at_validating(clock, owner, wing
     assert work.ended is not None
 
 
+def test_warnings_leave_it_in_the_queue_even_if_they_speak_of_an_error(clock, owner, wing):
+    factories.budget(wing, 0)
+    work = submit(clock, owner=owner, project=wing)
+    playing.turn_all(clock, ("queued",))
+    Check.objects.update(findings=[{"severity": "warning", "message": 'the word "error"'}], done=clock())
+    playing.turn_all(clock, ("queued",))
+    work.refresh_from_db()
+    assert work.job.checked.warnings == 1
+    assert (work.status, work.gate) == ("queued", "budget")
+
+
 def test_what_can_never_start_fails_with_its_x_at_queued(clock):
     work = submit(clock, coretype=factories.coretype(active=False))
     playing.turn_all(clock)
