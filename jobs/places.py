@@ -25,6 +25,11 @@ def path_of(key: str) -> str | None:
         return None
 
 
+def holds(key: str, size: int) -> bool:
+    """Whether storage still has that many bytes under the key. Raises what a service that is away raises."""
+    return default_storage.exists(key) and default_storage.size(key) == size
+
+
 def moved(part: Path, key: str) -> str:
     """Move a complete file into storage; its key there. Raises FileNotFoundError where it has gone already."""
     target = path_of(key)

@@ -13,7 +13,7 @@ from typing import Any
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from jobs import homes, idleness, logs, outputs, sending
+from jobs import homes, idleness, logs, outputs, places, sending
 from jobs.gateway import Caller
 from jobs.models import HomeCopy
 from portal import streams
@@ -64,7 +64,7 @@ async def send(caller: Caller, pk: str, scope: streams.Scope, receive: streams.R
 async def send_file(caller: Caller, pk: str, scope: streams.Scope, receive: streams.Receive, answer: streams.Send) -> None:
     """The bytes of a file that waits for the caller's own workstation, with Range."""
     file = await in_database(sending.file_for, caller.workload_id, int(pk))
-    if file is None or not await in_files(default_storage.exists, file.key):
+    if file is None or not await in_files(places.holds, file.key, file.size):
         raise Refuse(404, {"message": "no such file waits"})
     key = file.key
     stretch = streams.Stretch(lambda: default_storage.open(key, "rb"), 0, file.size)

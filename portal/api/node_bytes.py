@@ -10,7 +10,7 @@ from typing import Any
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from jobs import gateway, logs, outputs
+from jobs import gateway, logs, outputs, places
 from jobs.gateway import Caller
 from jobs.models import JobInput
 from portal import streams
@@ -94,5 +94,7 @@ async def send_input(caller: Caller, pk: int, scope: streams.Scope, receive: str
     if use is None:
         raise Refuse(404, {"message": "no such input"})
     key = use.file.key
+    if not await in_files(places.holds, key, use.file.size):  # an answer that began could only break off, again and again
+        raise Refuse(404, {"message": "the portal does not have these bytes any more"})
     part = streams.Stretch(lambda: default_storage.open(key, "rb"), 0, use.file.size)
     await streams.send_file(scope, receive, send, [part], filename="input")

@@ -7,20 +7,22 @@ from datetime import timedelta
 import factories
 import playing
 import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.db import OperationalError
 from django.utils import timezone
 
 from jobs import lifecycle, tokens
-from jobs.models import Workload
+from jobs.models import JobInput, StoredFile, Workload
 from portal.api import nodes
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("cloud")]
 
 
-def report(token, name, body):
-    """Tells a fact as an agent does; (code, answer)."""
+def report(token, name, body, method="POST"):
+    """Tells a fact as an agent does, or asks; (code, answer)."""
     headers = [(b"authorization", f"Bearer {tokens.secret_of(token)}".encode()), (b"headrace-protocol", b"1")]
-    scope = {"type": "http", "method": "POST", "path": f"/nodes/{token}/0/{name}", "query_string": b"", "headers": headers}
+    scope = {"type": "http", "method": method, "path": f"/nodes/{token}/0/{name}", "query_string": b"", "headers": headers}
     sent, left = [], [{"type": "http.request", "body": json.dumps(body).encode(), "more_body": False}]
 
     async def receive():
@@ -30,7 +32,8 @@ def report(token, name, body):
         sent.append(message)
 
     asyncio.run(nodes.application(scope, receive, send))
-    return sent[0]["status"], json.loads(b"".join(message.get("body", b"") for message in sent))
+    data = b"".join(message.get("body", b"") for message in sent)
+    return sent[0]["status"], data if sent[0]["status"] == 200 and method == "GET" else json.loads(data)
 
 
 def test_an_end_that_could_not_be_written_is_told_again_and_keeps_its_moment(clock, monkeypatch):
@@ -59,3 +62,20 @@ def test_an_end_that_could_not_be_written_is_told_again_and_keeps_its_moment(clo
         playing.turn_all(clock)
     work.refresh_from_db()
     assert (work.status, work.reason, work.cluster.exit["code"]) == (lifecycle.FAILED, "exit-code", 3)
+
+
+@pytest.mark.parametrize("left", [None, b"deck of"])
+def test_bytes_that_storage_lost_are_refused_at_once(clock, left):
+    work = factories.job(command="cat deck").workload
+    key = default_storage.save("inputs/deck", ContentFile(b"deck of old"))
+    file = StoredFile.objects.create(owner=work.owner, name="deck", size=11, sha256="0" * 64, key=key)
+    use = JobInput.objects.create(job=work.job, file=file, name="deck")
+    clock.now = timezone.now()
+    assert work.submit(work.owner, clock())
+    playing.turn_all(clock, ("queued", "validating", "starting"))
+    token = work.cluster.token
+    assert report(token, f"input/{use.pk}", {}, "GET") == (200, b"deck of old")
+    default_storage.delete(key)
+    if left is not None:
+        default_storage.save(key, ContentFile(left))
+    assert report(token, f"input/{use.pk}", {}, "GET")[0] == 404
