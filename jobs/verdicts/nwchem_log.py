@@ -168,7 +168,9 @@ class NwLog(Log):
             one["optimised"] = [number, text]
         elif "non-existing file" in text:
             self.wanted = 2
-        elif re.search(r"MA_init: could not|MA error|nsufficient memory|could not allocate|ga_create.*fail|malloc ga failed|out of memory", text):
+        elif re.search(
+            r"MA_init: could not|MA error|nsufficient memory|could not allocate|ga_create.*fail|malloc ga failed|out of memory", text
+        ):
             one["memory"] = one["memory"] or [number, text]
         elif text.startswith("nproc"):
             self.ranks = max(self.ranks, int(after(text, "=") or 1))

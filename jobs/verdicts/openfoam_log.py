@@ -17,7 +17,8 @@ from .text import number as to_number
 
 SIGNATURE = re.compile(
     rb"OpenFOAM: The Open Source CFD Toolbox|^Exec   : |-> FOAM FATAL|^(?:#0|\[\d+\] #0)  Foam::|OpenFOAM Foundation|"
-    rb"Solving for \w+, Initial residual = |^ExecutionTime = \S+ s  ClockTime = ", re.M
+    rb"Solving for \w+, Initial residual = |^ExecutionTime = \S+ s  ClockTime = ",
+    re.M,
 )
 MOST_RUNS = 60
 MOST_FATAL = 14  # lines of one message

@@ -187,7 +187,9 @@ class _Seen:
             return None
         reason = f"{self.name}: the electrons did not converge (wanted {wanted:.1e} Ry, reached {brief(reached[2])})"
         reason += "; the deck lets that pass (scf_must_converge)"
-        return bad(self.run, Label.NOT_CONVERGED, reason, self.line("accuracy", "scf_line"), "Raise electron_maxstep, or lower mixing_beta.")
+        return bad(
+            self.run, Label.NOT_CONVERGED, reason, self.line("accuracy", "scf_line"), "Raise electron_maxstep, or lower mixing_beta."
+        )
 
     def _bands(self) -> Verdict | None:
         """Of a band structure each eigenvalue counts; in a self-consistent cycle the next iteration repairs it."""

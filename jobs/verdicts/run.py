@@ -36,7 +36,7 @@ _STRONG = re.compile(r"No space left on device|Disk quota exceeded|std::bad_allo
 _RUNTIME = re.compile(  # last words that the runtime of a language, a compiler or make gives a program that fails
     r"^(?:Exception in thread \"|Fortran runtime error: |forrtl: severe|(?:g?make(?:\[\d+\])?|ninja): (?:\*\*\* .*(?:Error \d+|Stop\.)|build stopped)|"
     r"ERROR: LoadError: |terminate called |panic: |thread '.*' panicked at|CMake Error|collect2: error: |(?:double free|free\(\): |malloc\(\): )|"
-    r"\*\*\* stack smashing|Error using \w|\S+:\d+:\d+: (?:fatal )?error: |Execution halted$)"
+    r"\*\*\* stack smashing|Error using \w|Uncaught \w*(?:Error|Exception)\b|error: (?:'\w+' undefined|called from|parse error)|\S+:\d+:\d+: (?:fatal )?error: |Execution halted$)"
     r"|: Assertion `.*' failed\.$"
 )
 _R_ERROR = re.compile(r"^Error(?: in .*)?:? ")
@@ -194,10 +194,11 @@ def tempered(run: Run, verdict: Verdict, program: re.Pattern[str]) -> Verdict:
         and any(program.match(word.rsplit("/", 1)[-1]) for word in left.reason.split())
     ):
         return replace(left, evidence=(left.evidence + verdict.evidence)[:EVIDENCE])
+    twice = copied(run, program) if verdict.verdict in (*GOOD, Label.INCOMPLETE) else None
+    if twice:  # what one copy says of the other's files is no cause
+        return replace(twice, evidence=(twice.evidence + verdict.evidence)[:EVIDENCE])
     if verdict.verdict not in GOOD:
         return verdict
-    if twice := copied(run, program):
-        return replace(twice, evidence=(twice.evidence + verdict.evidence)[:EVIDENCE])
     if run.ending.clean or run.ending.exit_code is None and not run.ending.signal:
         return verdict
     if _blamed(run, program):
@@ -238,7 +239,9 @@ def _found(text: str, name: str, first: int | None) -> Iterable[Evidence]:
     for at, line in enumerate(text.splitlines()):
         if line.startswith("Traceback (most recent call last)"):
             traced = True
-        elif (traced and line[:1].strip()) or (len(line) < 400 and any(one.search(line) for one in (_CRASHED, _SHELL, _MPI, _STRONG, _RUNTIME))):
+        elif (traced and line[:1].strip()) or (
+            len(line) < 400 and any(one.search(line) for one in (_CRASHED, _SHELL, _MPI, _STRONG, _RUNTIME))
+        ):
             traced = False
             said, where = kept if kept[0] and line == "Execution halted" else (line, at)
             yield Evidence(name, first + where if first else None, shown(said))

@@ -1,0 +1,6 @@
+echo 'max error: 1e-3'
+echo 'panic button disabled'
+echo 'assertion count 5, failed 0'
+echo 'Error in force: 0.01'
+echo 'Stop criterion met'
+echo 'make: Entering directory'

@@ -1,0 +1,2 @@
+echo "error: 'x' undefined" >&2
+exit 1
