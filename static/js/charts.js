@@ -5,7 +5,7 @@
    with one div. History: { nodes: [{ node, name, cores, memory, beats }] }, beats as the agents sent them, `at` in unix
    seconds. Socket: { type: "points", node, points }. Over four nodes the charts show highest, mean and lowest. */
 import { make, whenAdded } from "./dom.js";
-import { axis, colour, rule } from "./plot.js";
+import { axis, colour, frame, rule, sample } from "./plot.js";
 import { Socket } from "./socket.js";
 import { count } from "./words.js";
 
@@ -75,7 +75,7 @@ class Health {
     if (names.length < 2 || this.names?.children.length === names.length) return;
     this.names ??= make("ul", { className: "key" });
     this.names.setAttribute("aria-label", "Lines");
-    this.names.replaceChildren(...names.map((name, i) => make("li", {}, sample(i), name)));
+    this.names.replaceChildren(...names.map((name, i) => make("li", {}, sample(i % 4 + 1), name)));
     this.root.before(this.names);
   }
 }
@@ -120,8 +120,7 @@ class Chart {
 
   options(lines) {
     return {
-      width: this.host.clientWidth, height: this.host.clientHeight, legend: { show: false }, padding: [10, 16, 0, 0],
-      cursor: { y: false, points: { size: 6 } },
+      ...frame(this.host),
       scales: { x: { time: true }, y: { range: (u, low, high) => [0, Math.max(high * 1.15, (this.limit?.[0] ?? 0) < high * 3 ? (this.limit?.[0] ?? 0) * 1.12 : 0, 0.01)] } },
       axes: [
         axis({ size: 28, space: 80, values: (u, at, index, space, step) => at.map((moment) => hour(moment, step < 60)) }),
@@ -156,15 +155,6 @@ function thinned(beats) { // the older half loses every second point
   if (beats.length <= MOST_POINTS) return beats;
   const half = beats.length >> 1;
   return beats.filter((_, i) => i >= half || i % 2 === 0);
-}
-
-function sample(i) {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg"), line = document.createElementNS("http://www.w3.org/2000/svg", "line");
-  svg.setAttribute("viewBox", "0 0 20 8");
-  svg.setAttribute("aria-hidden", "true");
-  for (const [name, value] of Object.entries({ x1: 0, y1: 4, x2: 20, y2: 4, class: `s${i % 4 + 1}` })) line.setAttribute(name, value);
-  svg.append(line);
-  return svg;
 }
 
 function hour(at, seconds) {

@@ -4,8 +4,8 @@
 
    Root: [data-course] with the address, holding h2, ul.key and figure.plot with one div. Answer: { title, x, logarithmic,
    series: [{ name, points: [[x, y]], tolerance }] }. */
-import { colour } from "./plot.js";
 import { make, whenAdded } from "./dom.js";
+import { axis, colour, frame, rule, sample } from "./plot.js";
 
 const PAUSE = 2000; // ms
 const DASHES = [[], [7, 3], [2, 3], [10, 3, 2, 3]];
@@ -52,7 +52,7 @@ class Course {
     this.look = look;
     this.plot?.destroy();
     this.host.replaceChildren();
-    this.root.querySelector(".key").replaceChildren(...series.map((one, i) => make("li", {}, sample(i), one.name)));
+    this.root.querySelector(".key").replaceChildren(...series.map((one, i) => make("li", {}, sample(i + 1), one.name)));
     this.plot = new uPlot(this.options(), table(this.data), this.host);
   }
 
@@ -62,17 +62,15 @@ class Course {
 
   options() {
     const { series, x, logarithmic } = this.data;
-    const axis = { stroke: colour("--ink-2"), font: "12px 'Inter Variable', sans-serif", ticks: { show: false }, grid: { stroke: colour("--line"), width: 1 }, gap: 6 };
+    const below = axis({ size: 26, space: 70, label: x, labelSize: 18, labelGap: 0, values: (u, at) => at.map((value) => value.toLocaleString("en-GB")) });
+    const beside = axis({ size: 58, space: 30, values: (u, at) => at.map(logarithmic ? decade : short) });
+    if (logarithmic) beside.grid.filter = (u, at) => at.map((value) => (decade(value) ? value : null));
     return {
-      width: this.host.clientWidth, height: this.host.clientHeight, legend: { show: false }, padding: [10, 16, 0, 0],
-      cursor: { y: false, points: { size: 6 } },
+      ...frame(this.host),
       scales: { x: { time: false }, y: logarithmic ? { distr: 3, range: (u, low, high) => decades(low, high, this.tolerances()) } : {} },
-      axes: [
-        { ...axis, size: 26, space: 70, label: x, labelSize: 18, labelGap: 0, labelFont: axis.font, values: (u, at) => at.map((value) => value.toLocaleString("en-GB")) },
-        { ...axis, size: 58, space: 30, values: (u, at) => at.map(logarithmic ? decade : short), ...(logarithmic ? { grid: { ...axis.grid, filter: (u, at) => at.map((value) => (decade(value) ? value : null)) } } : {}) },
-      ],
+      axes: [{ ...below, labelFont: below.font }, beside],
       series: [{}, ...series.map((one, i) => ({ label: one.name, stroke: colour(`--s${i % COLOURS + 1}`), dash: dash(i), width: 1.75, spanGaps: true, points: { show: one.points.length < 2, size: 5 } }))],
-      hooks: { draw: [(u) => this.tolerances().forEach((value, i) => rule(u, value, i % 2))] },
+      hooks: { draw: [(u) => this.tolerances().forEach((value, i) => rule(u, value, `tolerance ${short(value)}`, { right: i % 2 === 0 }))] },
     };
   }
 
@@ -114,23 +112,6 @@ function short(value) {
   return value !== 0 && (Math.abs(value) >= 1e6 || Math.abs(value) < 1e-3) ? value.toExponential(1) : value.toLocaleString("en-GB", { maximumSignificantDigits: 6 });
 }
 
-/** A tolerance as a dashed line with words, where it is in sight. */
-function rule(u, value, left) {
-  const { min, max } = u.scales.y;
-  if (value < min || value > max) return;
-  const c = u.ctx, r = devicePixelRatio, y = Math.round(u.valToPos(value, "y", true)), right = u.bbox.left + u.bbox.width;
-  c.save();
-  c.strokeStyle = c.fillStyle = colour("--ink-2");
-  c.lineWidth = 1.5 * r;
-  c.setLineDash([5 * r, 4 * r]);
-  c.beginPath(); c.moveTo(u.bbox.left, y); c.lineTo(right, y); c.stroke();
-  c.font = `600 ${12 * r}px 'Inter Variable', sans-serif`;
-  c.textAlign = left ? "left" : "right";
-  c.textBaseline = "bottom";
-  c.fillText(`tolerance ${short(value)}`, left ? u.bbox.left + 6 * r : right - 6 * r, y - 3 * r);
-  c.restore();
-}
-
 /** What is to be seen, for those who can't see it. */
 function inWords({ title, x, logarithmic, series }) {
   const lines = series.map(({ name, points, tolerance }) => {
@@ -138,15 +119,6 @@ function inWords({ title, x, logarithmic, series }) {
     return `${name} ${went} from ${short(first)} to ${short(last)}${tolerance ? `, tolerance ${short(tolerance)}` : ""}`;
   });
   return `${title} against ${x}${logarithmic ? ", logarithmic" : ""}. ${lines.join("; ")}.`;
-}
-
-function sample(i) {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg"), line = document.createElementNS("http://www.w3.org/2000/svg", "line");
-  svg.setAttribute("viewBox", "0 0 20 8");
-  svg.setAttribute("aria-hidden", "true");
-  for (const [name, value] of Object.entries({ x1: 0, y1: 4, x2: 20, y2: 4, class: `s${i + 1}` })) line.setAttribute(name, value);
-  svg.append(line);
-  return svg;
 }
 
 const charts = new WeakMap();

@@ -5,10 +5,10 @@
 
    Root: [data-desk] with data-socket and data-mode ("input" or "look"); data-link is what the style goes by. */
 import { whenAdded } from "./dom.js";
-import { pause } from "./socket.js";
+import { addressOf, pause, REFUSED } from "./socket.js";
 import "./pictures.js";
 
-const REFUSED = [4401, 4403, 4404];
+const AGAIN = 4503; // nothing answers there just now
 const WORDS = {
   none: ["", ""],
   connecting: ["Connecting", "work"],
@@ -64,8 +64,7 @@ class Desk {
     const turn = this.turn = {};
     const { Session } = await SHOWS[this.root.dataset.desk]();
     if (turn !== this.turn || this.socket || !this.ready) return;
-    const scheme = location.protocol === "https:" ? "wss" : "ws";
-    const socket = this.socket = new WebSocket(`${scheme}://${location.host}${this.root.dataset.socket}`);
+    const socket = this.socket = new WebSocket(addressOf(this.root.dataset.socket));
     socket.binaryType = "arraybuffer";
     socket.addEventListener("close", (event) => this.lost(socket, event.code));
     this.shown = new Session(this.screen, socket, this.acts, {
@@ -80,7 +79,7 @@ class Desk {
     this.drop();
     if (REFUSED.includes(code)) { this.say("refused"); return; }
     if (!this.ready) { this.say("none"); return; }
-    this.say(code === 4503 && this.root.dataset.link === "connecting" ? "waits" : code === 4503 && this.root.dataset.link === "waits" ? "waits" : "lost");
+    this.say(code === AGAIN && ["connecting", "waits"].includes(this.root.dataset.link) ? "waits" : "lost");
     this.soon(pause(Math.min(this.tries++, 4)));
   }
 

@@ -1,13 +1,10 @@
 /* The page's socket: htmx's ws extension does the swapping, this module keeps it alive and says when it is not.
    One idea: after each reconnect the server sends what this page lacks, so a break repairs itself and needs no reload. */
 import { icon, make } from "./dom.js";
-import { pause } from "./socket.js";
+import { pause, REFUSED, SILENT } from "./socket.js";
 
 const CALM = 1500; // ms: a shorter break is not worth a word
 const RETRIED_BY_HTMX = [1006, 1011, 1012, 1013];
-const REFUSED = [4401, 4403, 4404];
-
-const SILENT = 50000; // ms: a portal that lives says something every 20 s
 
 let lost = null; // timer until the note shows
 let heard = Date.now();

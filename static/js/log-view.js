@@ -5,7 +5,7 @@
    The source of lines gives `total()` and `rows(line)`: the elements of a line, [] while it is being fetched. */
 import { make } from "./dom.js";
 
-export const LINE = 19; // px, as in css/log.css
+const LINE = 19; // px, as in css/log.css
 const MOST = 8000000; // px: what every browser can do
 const MORE = 12; // lines drawn beyond what is in sight
 

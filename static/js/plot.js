@@ -1,18 +1,19 @@
 /* What the charts of the pages have in common (uPlot): axes, rules and marks with words, and a picture that is drawn anew
    for another theme or width and forgotten when its place leaves the page. */
+const SVG = "http://www.w3.org/2000/svg";
 const FONT = "'Inter Variable', sans-serif";
 
-/** Draws `make()` ({ options, data }) in `host` now and whenever it has to be; a `null` leaves what is there. Returns a redraw. */
-export function pictured(host, make) {
+/** Draws `show()` ({ options, data }) in `host` now and whenever it has to be; a `null` leaves what is there. Returns a redraw. */
+export function pictured(host, show) {
   let plot, resizing;
   const over = new AbortController(), { signal } = over;
   const draw = () => {
     if (!host.isConnected) { plot?.destroy(); over.abort(); return; }
-    const made = make();
+    const made = show();
     if (!made) return;
     plot?.destroy();
     host.replaceChildren();
-    plot = new uPlot({ width: host.clientWidth, height: host.clientHeight, legend: { show: false }, padding: [10, 16, 0, 0], cursor: { y: false, points: { size: 6 } }, ...made.options }, made.data, host);
+    plot = new uPlot({ ...frame(host), ...made.options }, made.data, host);
   };
   document.addEventListener("headrace:theme", draw, { signal });
   addEventListener("resize", () => { clearTimeout(resizing); resizing = setTimeout(draw, 150); }, { signal });
@@ -20,16 +21,22 @@ export function pictured(host, make) {
   return draw;
 }
 
+/** The options that all charts share. */
+export function frame(host) {
+  return { width: host.clientWidth, height: host.clientHeight, legend: { show: false }, padding: [10, 22, 0, 0], cursor: { y: false, points: { size: 6 } } };
+}
+
 export function axis(more) {
   return { stroke: colour("--ink-2"), font: `12px ${FONT}`, ticks: { show: false }, grid: { stroke: colour("--line"), width: 1 }, gap: 6, ...more };
 }
 
-/** A level with words: a limit, a threshold. Without words where `quiet`. Returns where it lies, in pixels; null if out of sight. */
-export function rule(u, at, words, { tone = "--ink-2", dash = [5, 4], quiet = false } = {}) {
+/** A level with words: a limit, a threshold. At its left end or its `right` one; without words where `quiet`. Returns where it lies, in pixels; null if out of sight. */
+export function rule(u, at, words, { tone = "--ink-2", dash = [5, 4], quiet = false, right = false } = {}) {
   if (at > u.scales.y.max || at < u.scales.y.min) return null;
   const y = Math.round(u.valToPos(at, "y", true)), { left, width } = u.bbox;
   painted(u, tone, dash, [left, y, left + width, y]);
-  if (!quiet) written(u, words, tone, left + 6 * devicePixelRatio, y - 3 * devicePixelRatio, "left", "bottom");
+  const x = right ? left + width - 6 * devicePixelRatio : left + 6 * devicePixelRatio;
+  if (!quiet) written(u, words, tone, x, y - 3 * devicePixelRatio, right ? "right" : "left", "bottom");
   return y / devicePixelRatio;
 }
 
@@ -62,6 +69,16 @@ function written(u, words, tone, x, y, align, baseline) {
   c.textBaseline = baseline;
   c.fillText(words, x, y);
   c.restore();
+}
+
+/** The look of line `number` (from 1) for a key; the style of .s1 and so on is in charts.css. */
+export function sample(number) {
+  const svg = document.createElementNS(SVG, "svg"), line = document.createElementNS(SVG, "line");
+  svg.setAttribute("viewBox", "0 0 20 8");
+  svg.setAttribute("aria-hidden", "true");
+  for (const [name, value] of Object.entries({ x1: 0, y1: 4, x2: 20, y2: 4, class: `s${number}` })) line.setAttribute(name, value);
+  svg.append(line);
+  return svg;
 }
 
 /** 17 Sep, of unix seconds. */

@@ -1,12 +1,18 @@
 /* A websocket that comes back: after a break with growing pauses, after a silence too (a portal that lives says something
    at least every 20 s). Who uses it says where to connect each time, so that it can go on where it stopped. */
 
-const REFUSED = [4401, 4403, 4404];
-const SILENT = 50000; // ms
+/** Codes after which nobody tries again: signed out, not one's own, not there. */
+export const REFUSED = [4401, 4403, 4404];
+export const SILENT = 50000; // ms: a portal that lives says something every 20 s
 
 /** Milliseconds before try number `tries`: 0.25 s, twice as long each time, at most 15 s; some chance, so that not all come at once. */
 export function pause(tries) {
   return Math.min(15000, 250 * 2 ** Math.min(tries, 6)) * (0.75 + Math.random() / 2);
+}
+
+/** The address of a socket of this portal; a path with its query. */
+export function addressOf(path) {
+  return `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${path}`;
 }
 
 export class Socket {
@@ -22,8 +28,7 @@ export class Socket {
   open() {
     this.on.link("connecting");
     this.heard = Date.now();
-    const scheme = location.protocol === "https:" ? "wss" : "ws";
-    const socket = new WebSocket(`${scheme}://${location.host}${this.address()}`);
+    const socket = new WebSocket(addressOf(this.address()));
     socket.binaryType = "arraybuffer";
     socket.onmessage = (event) => { this.heard = Date.now(); this.tries = 0; this.on.message(event.data); };
     socket.onopen = () => this.on.link("open");

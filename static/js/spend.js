@@ -2,7 +2,7 @@
    Root: [data-spend] with the address, holding a select[name=by] and figure.plot with one div; without the script the
    tables beside it say the same sums. */
 import { make, whenAdded } from "./dom.js";
-import { axis, colour, day } from "./plot.js";
+import { axis, colour, day, frame } from "./plot.js";
 
 const LEGEND = 30; // pixels for the names of the lines, below the chart
 const DASHES = [[], [6, 3], [2, 3], [10, 3, 2, 3], [1, 2]];
@@ -49,8 +49,7 @@ class Spend {
 
   options(series) {
     return {
-      width: this.host.clientWidth, height: this.host.clientHeight - LEGEND, padding: [10, 16, 0, 0], cursor: { y: false, points: { size: 6 } },
-      legend: { show: true, live: false },
+      ...frame(this.host), height: this.host.clientHeight - LEGEND, legend: { show: true, live: false },
       scales: { x: { time: true }, y: { range: (u, low, high) => [0, Math.max(high * 1.15, 0.01)] } },
       axes: [
         axis({ size: 28, space: 80, values: (u, at) => at.map(day) }),
