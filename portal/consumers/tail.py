@@ -21,7 +21,7 @@ from portal.consumers.socket import off_loop
 log = logging.getLogger(__name__)
 
 FRAME = 64 << 10  # bytes
-PACE, PACE_EACH, LONGEST_PACE = 0.02, 0.0002, 0.05  # seconds between two looks, while not more than a frame comes; more a viewer
+PACE, PACE_EACH, LONGEST_PACE = 0.02, 0.0001, 0.05  # seconds between two looks, while not more than a frame comes; more a viewer
 KEEP = 256 << 10  # bytes of the end that stay in memory
 LOOK = 1.0  # seconds after which to look although no news came
 WATCH = 10.0  # seconds after which the mark for the agent is renewed
