@@ -52,6 +52,10 @@ def _pasted(command: str) -> Iterator[Finding]:
         for found in re.finditer(r"(?<!\S)[\u2010-\u2015\u2212]+\w+", line):
             yield error(f"{spot(None, number)} has a long dash in {found.group()}, which is no option.", line=number,
                         thing=found.group(), remedy=f"Type it again: -{found.group().lstrip(_DASHES)}.")  # fmt: skip
+        for found in re.finditer(r"(?<![\w:/\\])\\\\[\w.-]+\\[^\s'\";|&<>]+", line):
+            base = found.group().rsplit("\\", 1)[-1]
+            yield error(f"{spot(None, number)} names {found.group()}, a folder shared by Windows computers.", line=number,
+                        thing=found.group(), remedy=f"Upload {base} and use its plain name.")  # fmt: skip
         for found in re.finditer(r"(?<![\w:/])[A-Za-z]:\\[^\s'\";|&<>]+", line):
             base = found.group().rsplit("\\", 1)[-1]
             yield error(f"{spot(None, number)} names {found.group()}, a path of your own (Windows) computer.", line=number,
@@ -112,7 +116,7 @@ def _entered_outside(step: Step, word: str) -> Iterator[Finding]:
 
 def _program(request: Request, plan: Plan, step: Step) -> Iterator[Finding]:
     """A program of the job folder: is it there, and may it be run?"""
-    word = step.argv[0] if step.argv else None
+    word = programs.handed(step) or (step.argv[0] if step.argv else None)
     if not word or "/" not in word or 0 in step.globs:
         return
     name = step.path(word)

@@ -64,12 +64,13 @@ def _further(step: Step, launcher: Launcher) -> Iterator[Finding]:
 def _written(step: Step) -> Iterator[Finding]:
     """Files that redirections and tee are to write: into a folder which is not there, or under a name that can't be."""
     targets = [redirect.target for redirect in step.redirects if redirect.operator in (">", ">>", ">|", "&>", "&>>")]
-    targets += [word for word in step.argv[1:] if word and not word.startswith("-")] if step.program == "tee" else []
-    for target in targets:
+    named = [word for word in step.argv[1:] if word and not word.startswith("-")]
+    for target in [*targets, *(named if step.program in ("tee", "mkdir", "touch", "cp", "mv") else [])]:
         if any(len(part.encode()) > _LONGEST for part in (target or "").split("/")):
             yield error(f"{spot(step.file, step.line)} writes to a file whose name is longer than {_LONGEST} bytes; no such file can be made.",
                         file=step.file, line=step.line, thing=(target or "")[:60], remedy="Give it a shorter name.")  # fmt: skip
             return
+    for target in [*targets, *(named if step.program == "tee" else [])]:
         found = list(into_missing(step, target or ""))
         yield from found
         if found:

@@ -121,6 +121,20 @@ def archive(step: Step) -> str | None:
     return next((word for word in step.argv[1:] if word and step.path(word) == name), None) if name else None
 
 
+def handed(step: Step) -> str | None:
+    """The program that xargs, or find by -exec, starts."""
+    words = step.argv
+    if step.program == "find":
+        at = next((at for at, word in enumerate(words) if word in ("-exec", "-execdir", "-ok")), len(words)) + 1
+    elif step.program == "xargs":
+        at = 1
+        while at < len(words) and (words[at] or "").startswith("-"):
+            at += 2 if words[at] in ("-n", "-P", "-I", "-L", "-a", "-d", "-E", "-s") else 1
+    else:
+        return None
+    return words[at] if at < len(words) else None
+
+
 def script(step: Step) -> str | None:
     """The script that an interpreter is to run."""
     if not (_INTERPRETERS.match(step.program) or step.program in ("sh", "bash", "dash", "zsh", "ksh")):

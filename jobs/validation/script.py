@@ -1,20 +1,21 @@
 """Groups the words of a shell text into simple commands, in the order in which they are written.
 
 The one idea to know: `if`, loops, `case` and functions are not understood, only noticed: what stands in them is
-`conditional`, so that nobody builds a refusal on it. A `for` over written words surely runs, so what stands in it is not.
-Subshells are kept, for the sake of `cd`.
+`conditional`, so that nobody builds a refusal on it. A `for` over written words surely runs, so what stands in it is not; it
+is written out, once for each word. Subshells are kept, for the sake of `cd`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .words import Kind, Mark, Token, Word, tokens
 
 _OPENERS = {"if": "fi", "while": "done", "until": "done", "for": "done", "select": "done", "case": "esac"}
 _CLOSERS = {"fi", "done", "esac", "}"}
 _SKIPPED = {"then", "else", "elif", "do", "!", "time", "coproc", "if", "while", "until"}
+_WRITTEN_OUT = 500  # commands of a loop, over all its words
 _LEAVES = {"break", "continue", "exit", "return"}
 REDIRECTIONS = {"<", ">", ">>", ">|", "<>", "&>", "&>>", ">&", "<&", "<<", "<<-", "<<<"}
 
@@ -46,6 +47,8 @@ class Command:
 class Block:
     closer: str
     certain: int | None = None  # a loop that surely runs: how many commands stand before it
+    variable: str = ""
+    words: tuple[Word, ...] = ()  # what it runs over, where all of it is plain text
 
 
 @dataclass
@@ -149,12 +152,21 @@ class _Parser:
 
     def _close(self, bare: str, word: Word) -> None:
         if self.blocks and self.blocks[-1].closer == bare:
-            start = self.blocks.pop().certain
-            inside = self.script.commands[start:] if start is not None else []
+            block = self.blocks.pop()
+            inside = self.script.commands[block.certain :] if block.certain is not None else []
             if any(command.words and command.words[0].literal in _LEAVES for command in inside):
                 for command in inside:
                     command.conditional = True
+            elif inside and block.words and len(inside) * len(block.words) <= _WRITTEN_OUT:
+                self._write_out(block, inside)
         self._current(word.line)  # so that `done < file` has a place for its redirection
+
+    def _write_out(self, block: Block, inside: list[Command]) -> None:
+        """The body of a loop once for each word, with the variable set before it."""
+        del self.script.commands[block.certain :]
+        for word in block.words:
+            self.script.commands.append(Command(word.line, assignments=[(block.variable, word)], after=";", before=";", looped=True))
+            self.script.commands += [replace(command, looped=any(one.closer == "done" for one in self.blocks)) for command in inside]
 
     def _header(self, bare: str) -> None:
         name = self._next_word()
@@ -171,8 +183,10 @@ class _Parser:
         if self._next_is("("):  # for ((i = 0; ...))
             self._skip_until(lambda token: isinstance(token, Mark) and token.text == ")")
         self._skip_until(lambda token: isinstance(token, Mark) and token.text in (";", "\n"))
-        certain = bare == "for" and _are_written(self.tokens[start : self.at])
-        self.blocks.append(Block("done", len(self.script.commands) if certain else None))
+        header = [token for token in self.tokens[start : self.at] if isinstance(token, Word)]
+        certain = bare == "for" and _are_written(header)
+        plain = tuple(header[1:]) if certain and all(_is_plain(word) for word in header[1:]) else ()
+        self.blocks.append(Block("done", len(self.script.commands) if certain else None, name or "", plain))
 
     def _skip_pattern(self) -> None:
         """Past the pattern of a case branch; stops before `esac`."""
@@ -221,9 +235,8 @@ class _Parser:
             self.after = operator
 
 
-def _are_written(header: list[Token]) -> bool:
+def _are_written(words: list[Word]) -> bool:
     """Whether `in a b c` of a loop names at least one word, and none that only the running shell knows."""
-    words = [token for token in header if isinstance(token, Word)]
     return len(words) > 1 and words[0].bare == "in" and all(_is_written(word) for word in words[1:])
 
 
@@ -231,6 +244,10 @@ def _is_written(word: Word) -> bool:
     if len(word.parts) == 1 and word.parts[0].kind is Kind.UNKNOWN:
         return word.parts[0].text.startswith(("$(seq ", "`seq "))
     return word.literal is not None and not any(char in word.literal for char in "*?[")
+
+
+def _is_plain(word: Word) -> bool:
+    return word.literal is not None and not set(word.literal) & set("{}~*?[")
 
 
 def _assignment(word: Word) -> tuple[str, Word] | None:

@@ -40,6 +40,11 @@ def check(deck: Deck) -> Iterator[Finding]:
 
 
 def _card(card: Card) -> Iterator[Finding]:
+    if "INPUT" in card.parameters:  # a word of Abaqus; ccx has it for *INCLUDE and *SUBMODEL alone
+        yield error(f"{card.file} line {card.line}: *{card.name} has no parameter INPUT in ccx; it would go on without that file's data.",
+                    file=card.file, line=card.line, thing=card.parameters["INPUT"],
+                    remedy=f"Put a line *INCLUDE, INPUT={card.parameters['INPUT']} behind the card.")  # fmt: skip
+        return
     for word in card.parameters:
         near = difflib.get_close_matches(word, sorted(_KNOWN), 1, 0.8) if len(word) > 2 and word not in _KNOWN else []
         if near and not word.startswith(near[0]) and near[0] != word + "S":  # ccx compares beginnings

@@ -71,6 +71,9 @@ def grid(step: Step, ranks: int | None) -> Iterator[Finding]:
         if cells + pme != ranks:
             yield error(f"{where}: -dd {' '.join(numbers)} makes {cells} domains, but {ranks - pme} rank{'s' * (ranks - pme != 1)} would take "
                         "one.", thing="-dd", remedy="Choose three numbers whose product is the ranks, or leave -dd out.", **at)  # type: ignore[arg-type] # fmt: skip
+    elif ranks and pme >= ranks:
+        yield error(f"{where}: -npme {pme} sets aside all {ranks} ranks for PME; none is left for the particles.", thing="-npme",
+                    remedy="Give fewer, or leave -npme out.", **at)  # type: ignore[arg-type] # fmt: skip
     folders = _behind(step, "-multidir")
     launched = step.launcher.ranks if step.launcher else None
     if launched and len(folders) > 1 and not any(set("*?$[{") & set(word) for word in folders) and launched % len(folders):

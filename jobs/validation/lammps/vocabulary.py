@@ -28,6 +28,10 @@ _RUN = {"upto": 0, "start": 1, "stop": 1, "pre": 1, "post": 1, "every": -1}
 _NEIGHBOR = dict.fromkeys(("delay", "every", "check", "once", "cluster", "page", "one", "binsize"), 1) | {
     "include": 1, "exclude": -1, "collection/type": -1, "collection/interval": -1,
 }  # fmt: skip
+_PAIR = dict.fromkeys(("shift", "mix", "table", "table/disp", "tabinner", "tabinner/disp", "tail", "compute"), 1) | {
+    "pair": -1, "special": -1, "nofdotr": 0, "compute/tally": 1, "neigh/trim": 1,
+}  # fmt: skip
+_MODIFIES = {"neigh_modify": _NEIGHBOR, "pair_modify": _PAIR}
 
 
 def check(script: Script) -> Iterator[Finding]:
@@ -40,8 +44,8 @@ def check(script: Script) -> Iterator[Finding]:
             yield from _pairs(command, command.words[4:], _VELOCITY)
         elif command.name == "run":
             yield from _pairs(command, command.words[1:], _RUN)
-        elif command.name == "neigh_modify":
-            yield from _pairs(command, command.words, _NEIGHBOR)
+        elif command.name in _MODIFIES:
+            yield from _pairs(command, command.words, _MODIFIES[command.name])
 
 
 def _columns(command: Command, words: tuple[str, ...], known: frozenset[str], what: str, closed: bool = False) -> Iterator[Finding]:

@@ -41,7 +41,7 @@ _FAMILIES = tuple(
         (r"def2-", r"def2-((ma-|m)?(sv\(p\)|svp|tzvpp?|qzvpp?)d?|.*(fit|ecp|universal|jk|ri|/c|/j).*)"),
         (r"(\w+-)?cc-p", r"(\w+-)?cc-p(w?c)?v\(?[dtq5-9]\)?(\(?\+d\)?)?z(?![a-z]).*"),
         (r"sto-", r"sto-[2-6]g(?![a-z]).*|sto-\dg\w*s\b.*"),
-        (r"[346]-(2|3)1", r"[346]-(21|22|31|311)\+{0,2}g.*"),
+        (r"[346]-\d\d", r"[346]-(21|22|31|311)\+{0,2}g.*"),
     )
 )
 

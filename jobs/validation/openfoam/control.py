@@ -42,14 +42,23 @@ def check(case: Case) -> Iterator[Finding]:
 def _functions(case: Case, control: Dictionary) -> Iterator[Finding]:
     """Patches that a function object works on, and that the mesh does not have."""
     functions, there = control.sub("functions"), patches(case)
-    for entry in functions.entries if functions and there else ():
-        block = entry.sub
-        kind = block.get("regionType") if block else None
-        name = block.get("name") if block and kind and kind.word == "patch" else None
-        if name and name.word and not name.values[0].quoted and there is not None and name.word not in there:
-            near = difflib.get_close_matches(name.word, list(there), 1, 0.6)
-            yield _wrong(case, name, f"the function {entry.key} works on the patch {name.word}, which the mesh does not have",
-                         f"Did you mean {near[0]}?" if near else f"The patches are {', '.join(sorted(there))}.")  # fmt: skip
+    if functions is None or there is None:
+        return
+    groups = {
+        token.text for patch in there.values() for entry in patch.entries if entry.key in ("type", "inGroups") for token in entry.values
+    }
+    for entry in functions.entries:
+        kind = entry.sub.get("type") if entry.sub else None
+        region = entry.sub.get("regionType") if entry.sub else None
+        name = entry.sub.get("name") if entry.sub and region and region.word == "patch" else None
+        listed = entry.sub.get("patches") if entry.sub and kind and kind.word in ("forces", "forceCoeffs") else None
+        for token in [*(name.values if name else ()), *(listed.values if listed else ())]:
+            if re.fullmatch(r"\w+", token.text) and not token.quoted and token.text not in groups | set(there):
+                near = difflib.get_close_matches(token.text, list(there), 1, 0.6)
+                make = error if name else warning  # forces on no patch are nought, without a word
+                yield make(f"{case.path(_FILE)} line {token.line}: the function {entry.key} works on the patch {token.text}, which the mesh "
+                           "does not have.", file=case.path(_FILE), line=token.line, thing=token.text,
+                           remedy=f"Did you mean {near[0]}?" if near else f"The patches are {', '.join(sorted(there))}.")  # fmt: skip
 
 
 def _words(case: Case, control: Dictionary) -> Iterator[Finding]:
