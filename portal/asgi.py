@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from typing import Any
 
@@ -20,9 +21,11 @@ from portal.consumers.routes import websocket_urlpatterns  # noqa: E402
 from portal.origin import SameOrigin  # noqa: E402
 from portal.relay import application as relay  # noqa: E402
 from portal.relay import hosts, nothing  # noqa: E402
+from portal.urls import urlpatterns  # noqa: E402, F401  (all pages are loaded before the first of them is asked for)
 
 routes = URLRouter(websocket_urlpatterns)
 sockets = SameOrigin(ByToken(routes, without=AuthMiddlewareStack(routes)))
+gc.freeze()  # what is loaded lives as long as the process: to look for garbage among it again and again stops every page for 50 ms
 
 
 async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
