@@ -69,7 +69,7 @@ def relative(moment: datetime, now: datetime | None = None) -> str:
 def exact(moment: datetime) -> str:
     """17 Sep 2026, 09:13:21, in the portal's time zone."""
     local = timezone.localtime(moment)
-    return f"{day(moment)}, {local:%H:%M:%S}"
+    return f"{local.day} {local:%b %Y, %H:%M:%S}"
 
 
 def day(moment: datetime) -> str:
