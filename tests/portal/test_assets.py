@@ -220,3 +220,20 @@ def test_nothing_is_loaded_from_elsewhere():
     for path in [*(STATIC / "css").glob("*.css"), *(STATIC / "js").glob("*.js"), *TEMPLATES.rglob("*.html")]:
         found = re.findall(r"(?:src|href|url|from|import|fetch)\W{1,4}(?:https?:)?//[\w.]+", path.read_text())
         assert found == [], path.name
+
+
+COMPOSED = ("tone-", "tone-tag-", "bar-", "a-", "a-on-", "s", "when-")
+"""Beginnings of classes whose ends are said elsewhere: a tone, a size, a colour of a terminal, a line of a chart."""
+FOREIGN = {"token", "u-legend", "uplot", "xterm", "xterm-viewport"}
+"""Classes that libraries put on their own elements."""
+
+
+def test_every_class_that_is_styled_is_said_somewhere():
+    """Else nobody sees it. Generous: any word of a template, a script or a text in Python counts."""
+    places = [*TEMPLATES.rglob("*.html"), *(STATIC / "js").glob("*.js"), *(ROOT / "portal").rglob("*.py"), ROOT / "jobs" / "lifecycle.py", ROOT / "jobs" / "terms.py"]
+    said = {word for path in places for word in re.findall(r"[\w-]+", path.read_text())}
+    for sheet in (STATIC / "css").glob("*.css"):
+        text = re.sub(r"/\*.*?\*/|url\([^)]*\)|\{[^{}]*\}", " ", sheet.read_text(), flags=re.DOTALL)
+        found = set(re.findall(r"\.(-?[a-zA-Z][\w-]*)", re.sub(r"\.token(\.[\w-]+)*", " ", text)))
+        ends = {name for name in found for start in COMPOSED if name.startswith(start) and name.removeprefix(start) in said | set("bcdgkmrwy123456789")}
+        assert found - said - FOREIGN - ends == set(), sheet.name
