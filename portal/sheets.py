@@ -13,7 +13,8 @@ from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 
 AT_ONCE = 1000
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""The last four are the first four in full width, which some spreadsheets take as well."""
 
 
 def defused(value: Any) -> str:
@@ -21,7 +22,7 @@ def defused(value: Any) -> str:
     if isinstance(value, Decimal | int | float):
         return f"{value:f}" if isinstance(value, Decimal) else str(value)
     text = "" if value is None else str(value).replace("\0", "")
-    return f"'{text}" if text.startswith(FORMULA) else text
+    return f"'{text}" if text.startswith(FORMULA) or text.lstrip().startswith(FORMULA) else text
 
 
 def line(cells: Iterable[Any]) -> bytes:

@@ -56,6 +56,14 @@ class Thresholds(forms.CharField):
         return sorted({int(part) for part in parts})
 
 
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        """By what is meant, not by how it is written."""
+        try:
+            return sorted(initial or []) != self.clean(data)
+        except ValidationError:
+            return True
+
+
 class LeadForm(Grouped, forms.ModelForm):
     """What a lead of the project may change: its name, and when people are told."""
 

@@ -64,7 +64,7 @@ def test_a_new_limit_is_a_row_of_the_ledger(client, admin, money):
     assert (money.amount, money.version) == (Decimal("250.5"), 2)
     row = Charge.objects.get()
     assert (row.kind, row.amount, row.by) == ("limit", Decimal("-150.5"), admin)
-    assert AuditEntry.objects.get().detail["values"]["amount"] == ["100", "250.5"]
+    assert AuditEntry.objects.get().detail["values"] == {"amount": ["100", "250.5"], "grant": ["0", "250.5"]}
 
 
 def test_of_two_admins_at_once_the_second_is_told_and_loses_nothing(client, admin, money):
@@ -219,12 +219,12 @@ def test_closing_is_asked_and_audited(client, admin, owner, money):
 
 
 def test_a_cell_that_looks_like_a_formula_is_defused(client, admin, owner, wing, money):
-    for name in ("=1+1", "+1", "-1", "@x", "plain"):
+    for name in ("=1+1", "+1", "-1", "@x", "plain", "\uff1d1", " \u00a0=1"):
         charge(money, factories.job(owner, project=wing, name=name).workload)
     client.force_login(admin)
     answer = client.get(f"/budget/{money.pk}/ledger.csv")
     text = read(answer)
-    assert [line.split(",")[2] for line in text.splitlines()[1:]] == ["plain", "'@x", "'-1", "'+1", "'=1+1"]
+    assert [line.split(",")[2] for line in text.splitlines()[1:]] == ["' \u00a0=1", "'\uff1d1", "plain", "'@x", "'-1", "'+1", "'=1+1"]
 
 
 def read(answer):
