@@ -18,7 +18,9 @@ from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import transaction
+from django.utils import timezone
 
+from jobs import ledger
 from jobs.demo.beam import deck as beam
 from jobs.models import Budget, Coretype, Job, JobInput, Membership, Project, Software, StoredFile, Workload
 
@@ -43,7 +45,7 @@ def people() -> str | None:
     """The project, its money and its engineer, if they are missing; returns the engineer's password when new."""
     project, _ = Project.objects.get_or_create(code="wing", defaults={"name": PROJECT})
     if not Budget.objects.filter(project=project).exists():  # by now there may be several
-        Budget.objects.create(project=project, name=PROJECT, amount=MONEY)
+        ledger.opened(Budget.objects.create(project=project, name=PROJECT, amount=MONEY), None, timezone.now())
     if User.objects.filter(username=ENGINEER).exists():
         return None
     password = seeds.person(ENGINEER)

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from django.contrib.auth.models import User
 
-from jobs.models import Budget, Coretype, Job, Membership, Project, Software, Workload
+from jobs.models import Budget, Charge, Coretype, Job, Membership, Project, Software, Workload
 from portal.launch import demo, seeds
 
 pytestmark = pytest.mark.django_db
@@ -71,3 +71,4 @@ def test_the_demo_starts_again_with_another_budget_beside_its_own():
     Budget.objects.create(name="Another", project=Project.objects.get(code=demo.PROJECT.lower()), amount=1)
     assert demo.people() is None
     assert Budget.objects.count() == 2
+    assert Charge.objects.get().left == demo.MONEY  # its ledger begins with what it was given
