@@ -6,11 +6,14 @@ call them directly, and static/js/words.js says times and sizes the same way on 
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
 from django.conf import settings
 from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 Amount = Decimal | int | float | str
 UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB")
@@ -111,6 +114,12 @@ def seconds(value: timedelta | float | int) -> float:
 def moment(value: datetime | float | int) -> datetime:
     """A datetime, also from unix seconds."""
     return value if isinstance(value, datetime) else datetime.fromtimestamp(value, UTC)
+
+
+def coded(text: str) -> SafeString:
+    """A sentence with `commands` in it, as HTML: what stands between backticks is code."""
+    pieces = enumerate(re.split(r"`([^`]+)`", text))
+    return format_html_join("", "{}", ((format_html("<code>{}</code>", piece) if at % 2 else piece,) for at, piece in pieces))
 
 
 def _currency(value: Decimal, least: int, most: int) -> str:

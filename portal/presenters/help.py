@@ -6,12 +6,9 @@ do then) stands beside them, a row a stage; a test sees to it that no row is mis
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from jobs import lifecycle
@@ -117,18 +114,8 @@ def codes() -> list[CodeHelp]:
 
 
 def _code(code: str, meaning: exits.Meaning) -> CodeHelp:
-    return CodeHelp(code, meaning.name, _code_words(f"The command {meaning.sentence}."), _code_words(meaning.advice))
+    return CodeHelp(code, meaning.name, words.coded(f"The command {meaning.sentence}."), words.coded(meaning.advice))
 
 
 def _labels() -> dict[str, str]:
     return {row.code: row.label for row in lifecycle.JOB.values()}
-
-
-def _code_words(text: str) -> SafeString:
-    """`like this` as code."""
-    return format_html_join("", "{}", ((part,) for part in _parts(re.split(r"`([^`]*)`", text))))
-
-
-def _parts(pieces: list[str]) -> Iterable[Any]:
-    for at, piece in enumerate(pieces):
-        yield format_html_join("", "<code>{}</code>", [(piece,)]) if at % 2 else piece

@@ -24,7 +24,7 @@ from django.utils.safestring import SafeString, mark_safe
 from portal import words
 
 register = template.Library()
-for name in ("money", "price", "clock", "duration", "size", "count", "percent", "exact"):
+for name in ("money", "price", "clock", "duration", "size", "count", "percent", "exact", "coded"):
     register.filter(name, getattr(words, name))
 
 NOTE_ICONS = {"wait": "info-circle", "work": "info-circle", "pass": "circle-check", "fail": "circle-x", "look": "alert-triangle"}

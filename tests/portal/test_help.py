@@ -8,6 +8,7 @@ import pytest
 from jobs import lifecycle
 from jobs.verdicts import exit as exits
 from jobs.verdicts.base import Label
+from portal import words
 from portal.presenters import help as shown
 
 pytestmark = pytest.mark.django_db
@@ -62,7 +63,7 @@ def test_no_stage_and_no_verdict_is_without_words():
 
 
 def test_code_in_advice_is_marked_and_nothing_else_is():
-    assert shown._code_words("use `ulimit -s` & <wait>") == "use <code>ulimit -s</code> &amp; &lt;wait&gt;"
+    assert words.coded("use `ulimit -s` & <wait>") == "use <code>ulimit -s</code> &amp; &lt;wait&gt;"
 
 
 def test_help_is_for_people_who_are_signed_in(client):
