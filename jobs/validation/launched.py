@@ -125,7 +125,8 @@ def _make(step: Step) -> Iterator[Finding]:
         yield from [found] if found else []
     elif folder is not None and len(step.argv) == (3 if there else 1):
         names = [posixpath.normpath(posixpath.join(folder, name)) for name in _MAKEFILES]
-        if all(step.tree.exists(name) is False for name in names):
+        configured = step.tree.exists(names[-1] + ".in")  # then a script makes it, in ways that are not read here
+        if not configured and all(step.tree.exists(name) is False for name in names):
             near = step.tree.nearest(names[-1])
             yield error(f"{spot(step.file, step.line)} runs make, but there is no Makefile.", thing="Makefile",
                         remedy=f"There is {near}." if near else "Upload it, or name what to make.", **at)  # type: ignore[arg-type] # fmt: skip
