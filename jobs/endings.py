@@ -8,10 +8,13 @@ from typing import Any
 from .verdicts.base import Ending
 from .verdicts.exit import explain
 
+FULL_DISK = "The node's disk was full by then: what was written last may be missing."
+
 
 def in_words(report: Mapping[str, Any]) -> str:
-    """Exit code or signal as a sentence."""
-    return explain(ending_of(report)).sentence
+    """Exit code or signal as a sentence, and whether its disk was full by then."""
+    sentence = explain(ending_of(report)).sentence
+    return f"{sentence} {FULL_DISK}" if report.get("disk_full") else sentence
 
 
 def ending_of(report: Mapping[str, Any], stopped: bool = False) -> Ending:

@@ -27,7 +27,7 @@ PROTOCOLS = (1,)
 WORDS = 2000
 """Characters that are kept of what an agent says in words."""
 
-TOLD_OF_THE_END = ("code", "signal", "memory_killed", "leftovers", "ran", "why", "pipe", "note")
+TOLD_OF_THE_END = ("code", "signal", "memory_killed", "leftovers", "ran", "why", "pipe", "note", "disk_full")
 
 
 class Gone(Exception):

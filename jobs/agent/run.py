@@ -15,6 +15,7 @@ from .spool import STDOUT, Spool, limits
 
 SETTLE, POLITE = 0.3, 2.0  # seconds that leftovers of an ended command get: to end by themselves, to heed SIGTERM
 AGAIN = 1.0  # seconds until our own shell is signalled once more: bash may miss a signal that meets it between fork and wait
+_FULL = 1 << 20  # bytes free of a disk that is as good as full
 TRAPS = ("trap", "eval", "source")  # words of a command that may give its shell a handler of its own
 LOOK, IDLE, REST = 0.02, 0.25, 2.0  # seconds between looks: at a tree that ends, at a spool, at nothing
 
@@ -154,6 +155,7 @@ class Run:
             "memory_killed": bool(self._watch and self._watch.killed(code, number, peak)),
             "ran": self._ended_at - self._begun_at,
             "pipe": command.pipe_codes(self._spec, self._config, code),
+            "disk_full": _is_full(self._config.workdir),
         }
         marks.write(self._config.folder, marks.ENDED, self._ended)
 
@@ -185,3 +187,11 @@ class Run:
         marks.write(self._config.folder, marks.EXIT, dict(self._ended, leftovers=len(self._leftovers)))
         self.over = True
 
+
+def _is_full(folder: str) -> bool:
+    """Whether the job's disk has no room: what the command wrote last may be nowhere, and its exit code need not tell."""
+    try:
+        disk = os.statvfs(folder)
+    except OSError:
+        return False
+    return disk.f_blocks > 0 and disk.f_bavail * disk.f_frsize < _FULL

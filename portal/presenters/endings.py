@@ -18,7 +18,7 @@ def explained(facts: Facts) -> tuple[str, str]:
         return "It failed.", cut(facts.work.detail)
     if ending.code in BY_COMMAND and facts.cluster:
         sentence = cut(exit_words(facts).sentence, 220)
-        return sentence, "" if facts.work.detail.startswith(sentence) else cut(facts.work.detail, 240)
+        return sentence, cut(facts.work.detail.removeprefix(sentence).strip(), 240)
     if ending.code == "findings" and facts.check and facts.check.findings:
         first = facts.check.findings[0]
         where = " ".join(filter(None, [first.get("file"), f"line {first['line']}" if first.get("line") else ""]))

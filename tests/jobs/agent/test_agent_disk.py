@@ -31,7 +31,7 @@ def test_inputs_that_do_not_fit_fail_the_staging(small_disk, make_agent, portal,
 def test_command_that_fills_the_disk_has_its_results_saved(small_disk, make_agent, portal):
     agent = make_agent("small")
     exit = agent.run("echo before; echo x > a; cat /dev/zero > big; echo $? > code; echo after; exit 3", seconds=40)
-    assert (exit["code"], exit["why"]) == (3, None)
+    assert (exit["code"], exit["why"], exit["disk_full"]) == (3, None, True)
     assert portal.log().startswith(b"before\n")
     assert portal.files["a"] == b"x\n"
     assert len(portal.files["big"]) > 6 << 20

@@ -25,7 +25,7 @@ from jobs.agent import build
 def test_exit_is_told_as_it_was(agent, command, code, number):
     exit = agent.run(command)
     assert (exit["code"], exit["signal"], exit["why"]) == (code, number, None)
-    assert exit["memory_killed"] is False
+    assert (exit["memory_killed"], exit["disk_full"]) == (False, False)
     assert exit["leftovers"] == 0
     assert exit["ran"] >= 0
 
