@@ -23,6 +23,8 @@ log = logging.getLogger(__name__)
 DECISIONS = ("destroy", "keep")
 SHOWN = 200
 """Clusters on the page."""
+PAST = 20
+"""Unknown machines that are gone, on the page."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,11 @@ def why_no_longer(cluster: Cluster) -> str:
 def strays() -> Sequence[Stray]:
     """What carries our mark and is not known here, undecided first."""
     return list(Stray.objects.filter(gone__isnull=True).order_by("decision", "first_seen")[:SHOWN])
+
+
+def past_strays() -> Sequence[Stray]:
+    """Those that are gone, the newest first, at most PAST."""
+    return list(Stray.objects.filter(gone__isnull=False).order_by("-gone")[:PAST])
 
 
 def compared() -> datetime | None:

@@ -11,7 +11,7 @@ from itertools import groupby
 from django.urls import reverse
 
 from jobs import hardware, occupied
-from jobs.models import Coretype, Region, Stray
+from jobs.models import AuditEntry, Coretype, Region, Stray
 from portal import words
 
 from .text import clock_of, plural, span_of
@@ -91,6 +91,15 @@ def row(kind: hardware.Kind) -> KindRow:
     usual = span_of(*kind.usual) if kind.usual else ""
     said = (_marks(kind), _label(kind), kind.free, total, kind.queued, usual, kind.busy, _nodes(kind))
     return KindRow(kind.coretype, _node(kind.coretype), *said, *shares, kind.old, _said(kind.coretype))
+
+
+def past_strays() -> list[tuple[Stray, str]]:
+    """What is gone, each with what was done about it and by whom."""
+    found = hardware.past_strays()
+    decisions = AuditEntry.objects.filter(action__in=["destroy stray", "keep stray"], target__in=[one.token for one in found])
+    by = {entry.target: entry.who for entry in decisions.order_by("pk")}
+    words = {"destroy": "destroyed", "keep": "kept, then gone by itself", "": "gone by itself"}
+    return [(one, words[one.decision] + (f", decided by {by[one.token]}" if one.token in by else "")) for one in found]
 
 
 def destroy(stray: Stray) -> Question:

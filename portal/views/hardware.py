@@ -35,6 +35,7 @@ def page(request: HttpRequest) -> HttpResponse:
         return render(request, "hardware/_now.html", context)
     context["day"] = shown.day(now)
     context |= {"about": hardware.about(), "strays": hardware.strays() if admin else []}
+    context["past_strays"] = shown.past_strays() if admin else []
     context |= {"shelves": (shelves := installed.shelves()), "waits": installed.waits(shelves)}
     context["limits"] = Limit.objects.concerning(request.user)
     context["kinds"] = [(kind, rules(kind)) for kind in WorkstationKind.objects.all()] if admin else []

@@ -233,3 +233,19 @@ def test_what_a_coretype_is_for_is_said(client, owner, granite, cloud):
     client.force_login(owner)
     page = client.get("/hardware/").content.decode()
     assert all(words in page for words in ("4 x A100", "for people of heavy only", "for Mesher only"))
+
+
+def test_what_was_done_about_a_machine_that_is_gone_stays_to_be_seen(client, admin, stranger, stray):
+    client.force_login(admin)
+    client.post(f"/hardware/strays/{stray.pk}/", {"decision": "destroy"})
+    Stray.objects.update(gone=timezone.now())
+    page = client.get("/hardware/").content.decode()
+    assert stray.token in page
+    assert f"destroyed, decided by {admin.username}" in page
+
+
+def test_auditors_see_unknown_machines_and_no_buttons(client, stranger, stray):
+    stranger.groups.add(Group.objects.get_or_create(name="auditors")[0])
+    client.force_login(stranger)
+    page = client.get("/hardware/").content.decode()
+    assert (stray.token in page, 'value="keep"' in page) == (True, False)
