@@ -28,12 +28,15 @@ def counted(found: QuerySet[Any], page: Page[Any] | None = None) -> str:
     if page and page.whole:
         return words.count(len(page.rows))
     if connection.vendor != "postgresql":
-        exact = _up_to_limit(found)
-        return words.count(exact) if exact <= EXACT else f"over {words.count(EXACT)}"
+        return _told(_up_to_limit(found))
     plan = _plan(found)
-    if plan["Plan Rows"] <= 2 * EXACT and plan["Total Cost"] <= DEAR and (quick := _in_time(found)) is not None and quick <= EXACT:
-        return words.count(quick)
+    if plan["Plan Rows"] <= 2 * EXACT and plan["Total Cost"] <= DEAR and (exact := _in_time(found)) is not None:
+        return _told(exact)
     return f"about {words.count(plan['Plan Rows'])}"
+
+
+def _told(count: int) -> str:
+    return words.count(count) if count <= EXACT else f"over {words.count(EXACT)}"
 
 
 def _up_to_limit(found: QuerySet[Any]) -> int:
@@ -53,6 +56,7 @@ def _in_time(found: QuerySet[Any]) -> int | None:
 
 
 def _plan(found: QuerySet[Any]) -> dict[str, Any]:
-    """What the planner expects of reading all of it."""
-    plan: dict[str, Any] = json.loads(found.order_by().values("pk").explain(format="json"))[0]["Plan"]
+    """What the planner expects of reading all of it; it is not asked about what can have no row."""
+    told = found.order_by().values("pk").explain(format="json")
+    plan: dict[str, Any] = json.loads(told)[0]["Plan"] if told else {"Plan Rows": 0, "Total Cost": 0}
     return plan

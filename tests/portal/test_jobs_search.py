@@ -73,6 +73,7 @@ def test_a_list_on_one_page_is_counted_by_it(owner, works, django_assert_num_que
     with django_assert_num_queries(0):
         assert counting.counted(Workload.objects.all(), Page([1, 2], "", "", whole=True)) == "2"
     assert counting.counted(Workload.objects.all(), Page([1, 2], "", "?before=1")) == "7"
+    assert counting.counted(Workload.objects.filter(project__in=[])) == "0"
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="no other database tells what it expects")
