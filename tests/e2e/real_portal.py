@@ -20,7 +20,8 @@ from typing import Any
 
 import httpx
 
-from tests.e2e.looking import PATIENCE, alive, carrying, until
+from tests.e2e.looking import carrying
+from tests.waiting import PATIENCE, alive, until
 
 ROOT = Path(__file__).resolve().parents[2]
 OVER = {"Completed", "Failed", "Stopped"}

@@ -14,8 +14,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.looking import until
 from tests.e2e.real_portal import ROOT, Person
+from tests.waiting import until
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 AROUND = "daemon off; pid {place}/pid; error_log stderr; worker_processes 1; user root;\nevents {{ }}\nhttp {{ access_log off; {temporary}\n{site}\n}}\n"

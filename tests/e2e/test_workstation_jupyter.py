@@ -12,8 +12,8 @@ import tempfile
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.looking import until
 from tests.e2e.real_portal import Portal
+from tests.waiting import until
 
 PROGRAM = shutil.which("jupyter-lab", path=os.environ.get("HEADRACE_JUPYTER", "") + os.pathsep + os.environ["PATH"])
 PATIENCE = 180_000

@@ -8,7 +8,7 @@ import shutil
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.looking import until
+from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(
     not all(map(shutil.which, ("Xtigervnc", "openbox", "xterm"))), reason="needs tigervnc-standalone-server, openbox and xterm"

@@ -9,9 +9,10 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 from urllib.parse import parse_qs
+
+from tests.waiting import until as wait_for
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SEEN: dict[str, str] = {}
@@ -169,15 +170,6 @@ def running(code: str = OURS, port: int | None = None, **environment):
 def _answers(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-def wait_for(condition, seconds=20):
-    """Awaits a condition, at most so long; returns what it gave."""
-    end = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)
-    return found
 
 
 # what a test says to it

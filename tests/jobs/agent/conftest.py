@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -14,20 +13,10 @@ import pytest
 from jobs.agent import build, marks, tree
 from jobs.agent.config import parse
 from tests.jobs.agent.spoken_portal import SECRET, Portal
+from tests.waiting import until
 
 PYTHON = os.environ.get("HEADRACE_AGENT_PYTHON", sys.executable)  # what the agents run under
 _tokens = iter(range(1, 1 << 30))
-
-
-def until(ready, seconds=15.0, pause=0.01):
-    """Waits for a true value and returns it; fails after the deadline."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        value = ready()
-        if value:
-            return value
-        time.sleep(pause)
-    raise AssertionError(f"not in {seconds} s: {ready}")
 
 
 class Agent:

@@ -6,7 +6,9 @@ import shutil
 import signal
 import subprocess
 
-from slurm_daemons import PATH, Daemons, free_ports, until
+from slurm_daemons import PATH, Daemons, free_ports
+
+from tests.waiting import until
 
 WANTED = ("slurmdbd", "mariadbd", "mariadb-install-db", "mariadb", "sacctmgr")
 FORGETS = """

@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import alive, until
+
 CONFIG = """
 ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
@@ -166,22 +168,6 @@ class Daemons:
 
     def numbers(self, token: str) -> list[str]:
         return self.ask("squeue", "-h", "-t", "all", f"--name={token}", "-o", "%A").split()
-
-
-def until(true, seconds: float = 60):
-    """What `true` returns once that is anything."""
-    deadline = time.monotonic() + seconds
-    while not (found := true()):
-        assert time.monotonic() < deadline, f"not within {seconds:.0f} s"
-        time.sleep(0.03)
-    return found
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 def free_ports(count: int) -> list[int]:

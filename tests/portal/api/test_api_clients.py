@@ -17,9 +17,10 @@ import requests
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from launch.conftest import ROOT, data, until, up  # noqa: E402, F401  (the fixtures of a real `up`)
+from launch.conftest import ROOT, data, up  # noqa: E402, F401  (the fixtures of a real `up`)
 
 from jobs.webhooks.signing import EXAMPLE  # noqa: E402
+from tests.waiting import until  # noqa: E402
 
 rescalepy = pytest.importorskip("rescalepy.client")
 PAUSE = 0.2

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import PATIENCE, until
+
 ROOT = Path(__file__).resolve().parents[3]
-PATIENCE = 90.0
-"""Seconds: the machine may be busy with other tests."""
 
 
 def clean_environment(data: Path) -> dict[str, str]:
@@ -28,22 +28,6 @@ def clean_environment(data: Path) -> dict[str, str]:
     ours = ("DJANGO_SETTINGS_MODULE", "SECRET_KEY", "REDIS_URL", "DATABASE_URL", "PORTAL_URL", "AGENT_URL", "ALLOWED_HOSTS")
     kept = {name: value for name, value in os.environ.items() if name not in ours and not name.startswith("HEADRACE_")}
     return kept | {"HEADRACE_DATA": str(data), "PYTHONUNBUFFERED": "1"}
-
-
-def until(true: Callable[[], Any], seconds: float = PATIENCE) -> Any:
-    """What `true` returns once that is anything; fails after `seconds`."""
-    deadline = time.monotonic() + seconds
-    while not (found := true()):
-        assert time.monotonic() < deadline, f"not within {seconds:.0f} s: {true}"
-        time.sleep(0.05)
-    return found
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 class Up:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from portal.launch import children, options, record
 from portal.launch.children import Child
-
-from .conftest import alive, until
+from tests.waiting import alive, until
 
 
 def child(folder: Path, code: str) -> Child:
