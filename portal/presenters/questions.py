@@ -64,7 +64,9 @@ def delete(facts: Facts) -> Question:
     size = sum(stream.size for stream in logs.streams(facts.logs_dir))
     if size:
         loses.append(("Its output as it was written", words.size(size)))
-    text = f"Its {plural(len(facts.inputs), 'input file')} stay in My files, what it cost stays in the ledger."
+    kept = sum(use.file.deleted is None for use in facts.inputs)
+    inputs = f" Its {plural(kept, 'input file')} {'stays' if kept == 1 else 'stay'} in My files." if kept else ""
+    text = f"What it cost stays in the ledger.{inputs}"
     return Question(f"Delete {work.name}?", "Delete", action, back, text, "trash", "fail", "Keep it", loses=loses)
 
 

@@ -1,7 +1,7 @@
 /* The page's socket: htmx's ws extension does the swapping, this module keeps it alive and says when it is not.
    One idea: after each reconnect the server sends what this page lacks, so a break repairs itself and needs no reload. */
 import { icon, make } from "./dom.js";
-import { pause, REFUSED, SILENT } from "./socket.js";
+import { GONE, pause, REFUSED, SILENT } from "./socket.js";
 
 const CALM = 1500; // ms: a shorter break is not worth a word
 const RETRIED_BY_HTMX = [1006, 1011, 1012, 1013];
@@ -26,8 +26,9 @@ function showLost() {
   place().replaceChildren(note("look", "plug-connected-x", "Connection lost.", "Reconnecting; what you see may be out of date.", link));
 }
 
-function showRefused() {
-  place().replaceChildren(note("look", "lock", "No longer connected.", "You may have been signed out.", "Load the page again"));
+function showRefused(code) {
+  const [title, text] = code === GONE ? ["No longer here.", "It was deleted, or you may not see it any more."] : ["No longer connected.", "You may have been signed out."];
+  place().replaceChildren(note("look", "lock", title, text, "Load the page again"));
 }
 
 function opened(event) {
@@ -49,7 +50,7 @@ function closed(event) {
   open = null;
   const { event: close, socketWrapper: socket } = event.detail;
   tries += 1;
-  if (REFUSED.includes(close.code)) return showRefused();
+  if (REFUSED.includes(close.code)) return showRefused(close.code);
   lost ??= setTimeout(showLost, CALM);
   if (tries > 6) showLost();
   if (!RETRIED_BY_HTMX.includes(close.code)) setTimeout(() => event.target.isConnected && socket.reconnect(), pause(tries));

@@ -2,7 +2,8 @@
    at least every 20 s). Who uses it says where to connect each time, so that it can go on where it stopped. */
 
 /** Codes after which nobody tries again: signed out, not one's own, not there. */
-export const REFUSED = [4401, 4403, 4404];
+export const GONE = 4404;
+export const REFUSED = [4401, 4403, GONE];
 export const SILENT = 50000; // ms: a portal that lives says something every 20 s
 
 /** Milliseconds before try number `tries`: 0.25 s, twice as long each time, at most 15 s; some chance, so that not all come at once. */

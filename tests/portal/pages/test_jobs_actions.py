@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 import scenes
 from django.test import Client
+from django.utils import timezone
 
 from jobs import lifecycle, logs
-from jobs.models import AuditEntry, Charge, Cluster, Workload
+from jobs.models import AuditEntry, Charge, Cluster, StoredFile, Workload
 
 
 @pytest.mark.django_db
@@ -102,6 +103,18 @@ def test_delete_takes_outputs_and_logs_and_leaves_the_ledger(signed, jobs, money
     assert not list((folders / "files" / "outputs").rglob("pack*"))
     assert Charge.objects.get().label == work.name
     assert AuditEntry.objects.get().action == "delete"
+
+
+@pytest.mark.django_db
+def test_a_delete_tells_only_of_inputs_that_are_still_in_my_files(signed, owner, jobs):
+    work = jobs["completed"]
+    work.job.inputs.all().delete()
+    address, uses = f"/jobs/{work.public_id}/delete/", [work.job.inputs.create(file=scenes.file(owner, name, b"x"), name=name) for name in "ab"]
+    assert "Its 2 input files stay in My files." in signed.get(address).content.decode()
+    StoredFile.objects.filter(pk=uses[0].file.pk).update(deleted=timezone.now())
+    assert "Its 1 input file stays in My files." in signed.get(address).content.decode()
+    work.job.inputs.all().delete()
+    assert "My files." not in signed.get(address).content.decode()
 
 
 @pytest.mark.django_db

@@ -205,3 +205,10 @@ def test_what_was_sent_is_forgotten_when_another_page_answers(portal):
     page.goto("http://portal.test/jobs/aBcDeF/")
     page.goto("http://portal.test/")
     expect(page.get_by_role("button", name="Forget it")).to_be_hidden()
+
+
+@pytest.mark.parametrize(("code", "says"), [(4404, "No longer here. It was deleted"), (4403, "No longer connected. You may have been signed out")])
+def test_a_page_that_is_refused_says_why(portal, code, says):
+    page = portal.open('<div id="connection"></div>', scripts=("page",))
+    page.evaluate("(code) => document.dispatchEvent(new CustomEvent('htmx:wsClose', { detail: { event: { code }, socketWrapper: {} } }))", code)
+    expect(page.locator("#connection")).to_contain_text(says)
