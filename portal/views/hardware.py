@@ -31,11 +31,10 @@ def page(request: HttpRequest) -> HttpResponse:
     """The page; with htmx the part of it that changes."""
     now, admin = timezone.now(), sees_all(request.user)
     context: dict[str, Any] = {"page": shown.page(now, admin), "admin": admin, "acts": is_admin(request.user)}
+    context |= {"strays": hardware.strays(), "past_strays": shown.past_strays()} if admin else {}
     if request.htmx and request.htmx.target == "hardware-now":  # type: ignore[attr-defined]
-        return render(request, "hardware/_now.html", context)
-    context["day"] = shown.day(now)
-    context |= {"about": hardware.about(), "strays": hardware.strays() if admin else []}
-    context["past_strays"] = shown.past_strays() if admin else []
+        return render(request, "hardware/_now.html", {**context, "oob": True})
+    context |= {"day": shown.day(now), "about": hardware.about()}
     context |= {"shelves": (shelves := installed.shelves()), "waits": installed.waits(shelves)}
     context["limits"] = Limit.objects.concerning(request.user)
     context["kinds"] = [(kind, rules(kind)) for kind in WorkstationKind.objects.all()] if admin else []

@@ -249,3 +249,5 @@ def test_auditors_see_unknown_machines_and_no_buttons(client, stranger, stray):
     client.force_login(stranger)
     page = client.get("/hardware/").content.decode()
     assert (stray.token in page, 'value="keep"' in page) == (True, False)
+    part = client.get("/hardware/", HTTP_HX_REQUEST="true", HTTP_HX_TARGET="hardware-now").content.decode()
+    assert (stray.token in part, 'id="unknown" hx-swap-oob="true"' in part) == (True, True)  # a page that stays open tells of it
