@@ -21,7 +21,7 @@ def test_imports_go_down_only():
 
 def test_there_are_contracts_for_every_room():
     text = (ROOT / "pyproject.toml").read_text()
-    for room in ("jobs.models", "jobs.backends", "jobs.validation", "jobs.verdicts", "jobs.agent", "jobs.gateway", "jobs.ledger", "portal"):
+    for room in ("jobs.models", "jobs.backends", "jobs.validation", "jobs.verdicts", "jobs.agent", "jobs.gateway", "jobs.ledger", "jobs.money", "portal"):
         assert f'"{room}"' in text
 
 

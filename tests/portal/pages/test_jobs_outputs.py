@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 
 import pytest
 import scenes
 
-from jobs import lifecycle
+from jobs import lifecycle, logs
+from jobs.models import Workload
 from portal.views import outputs as views
 
 HOSTILE = {
@@ -151,3 +153,15 @@ def test_text_preview_of_any_bytes(signed, done):
     assert "&lt;b&gt;bold&lt;/b&gt;" in signed.get(f"/jobs/{done.public_id}/files/0/view/").content.decode()
     assert "No preview" in signed.get(f"/jobs/{done.public_id}/files/1/view/").content.decode()
     assert "An empty file" in signed.get(f"/jobs/{done.public_id}/files/2/view/").content.decode()
+
+
+@pytest.mark.django_db
+def test_the_output_of_an_earlier_attempt_is_one_click_away(signed, jobs):
+    work = jobs["queued"]
+    logs.write(logs.attempt_dir(work.public_id, 1), "stdout", 0, 0, b"of the first one\n")
+    assert "Attempt 1" not in signed.get(f"/jobs/{work.public_id}/output/").content.decode()
+    Workload.objects.filter(pk=work.pk).update(attempt=2)
+    page = signed.get(f"/jobs/{work.public_id}/output/").content.decode()
+    assert "of the first one" not in page
+    href = re.search(r'href="([^"]*)" title="Attempt 1"', page)[1].replace("&amp;", "&")
+    assert "of the first one" in signed.get(href).content.decode()

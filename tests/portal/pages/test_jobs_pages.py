@@ -13,7 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from jobs import lifecycle, logs
+from jobs import lifecycle
 from jobs.models import Cluster, Workload
 from portal import fragments
 from portal.presenters import stages, waiting
@@ -71,18 +71,6 @@ def test_stages_of_each_status(jobs):
 def test_input_refused_in_the_queue_has_the_cross_at_validating_and_queued_skipped(owner):
     work = scenes.job(owner, lifecycle.FAILED, end=lifecycle.QUEUED, reason="findings", failed=lifecycle.VALIDATING)
     assert kinds(work) == ["skipped", "failed", "skipped", "skipped", "skipped"]
-
-
-@pytest.mark.django_db
-def test_the_output_of_an_earlier_attempt_is_one_click_away(signed, jobs):
-    work = jobs["queued"]
-    logs.write(logs.attempt_dir(work.public_id, 1), "stdout", 0, 0, b"of the first one\n")
-    assert "Attempt 1" not in signed.get(f"/jobs/{work.public_id}/output/").content.decode()
-    Workload.objects.filter(pk=work.pk).update(attempt=2)
-    page = signed.get(f"/jobs/{work.public_id}/output/").content.decode()
-    assert "of the first one" not in page
-    href = re.search(r'href="([^"]*)" title="Attempt 1"', page)[1].replace("&amp;", "&")
-    assert "of the first one" in signed.get(href).content.decode()
 
 
 @pytest.mark.django_db
