@@ -7,6 +7,7 @@ transaction, under a lock that only one turn has: two workers can never hand out
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -24,11 +25,16 @@ from ..signals import announce, announce_all
 from .base import Facts, Step, end, give_up, stopped_reason, suspend
 
 ALL = columns(Workload)
-
+PAID_BY = ("project_id", "coretype_id", "nodes", "cores", "economy", "walltime")
+"""What decides who pays how much."""
 RESTARTS = 5
 """Times that economy work is interrupted; after the last of them it starts on demand."""
 STARTS = {"postgresql": 500}
 """Starts of one pass, by database; on SQLite, which has one writer, a tenth of a second of them."""
+
+
+class AsksForOther(Exception):
+    """Something changed while it was decided about: nothing of this pass counts, and the news of the change brings the next one."""
 
 
 def turn(now: datetime) -> int:
@@ -38,10 +44,11 @@ def turn(now: datetime) -> int:
         return 0
     capacities = gauging.snapshot(backends_asked)  # asks the backends, so before the transaction
     Turn.objects.get_or_create(name="queue")
-    with transaction.atomic():
+    with suppress(AsksForOther), transaction.atomic():
         Turn.objects.select_for_update().get(name="queue")
         _back_to_first()
         return _pass(scheduling.waiting_line(), capacities, now)
+    return 0
 
 
 def _pass(queue: Sequence[Asker], capacities: capacity.Capacities, now: datetime) -> int:
@@ -54,6 +61,7 @@ def _pass(queue: Sequence[Asker], capacities: capacity.Capacities, now: datetime
     pool_of = cache(lambda kind: capacity.pool_of(kind, capacities))
     most = STARTS.get(connection.vendor, 100)
     decision = scheduling.decide(rest, pool_of, lines, purse, now, most=most, limits=scheduling.limits_now(), barred=fences.barred())
+    _lock(decision.start)
     purse.write()
     _interrupt(decision.interrupt, now)
     over += _hopeless({pk: why.sentence for pk, why in decision.waits.items() if why.never})
@@ -63,6 +71,19 @@ def _pass(queue: Sequence[Asker], capacities: capacity.Capacities, now: datetime
     ledger.begin_disk([step.work for step in over if step.work.pk in moved and step.to == lifecycle.SUSPENDED], now)
     _write_gates(rest, decision, moved, now)
     return len(moved)
+
+
+def _lock(starts: Sequence[Asker]) -> None:
+    """What starts is still as it was read: the money held for it is that of the hardware which it gets. Raises AsksForOther."""
+    rows = _queued().filter(pk__any_of=[work.pk for work in starts]).order_by("pk").select_for_update()
+    if set(rows.values_list("pk", *PAID_BY)) != {_as_read(work) for work in starts}:
+        raise AsksForOther
+
+
+def _as_read(work: Asker) -> tuple[object, ...]:
+    """Its PAID_BY as they are in its row, which has the first of its choices."""
+    first = work.acceptable[0] if work.acceptable else work
+    return work.pk, work.project_id, first.coretype_id, first.nodes, first.cores, work.economy, work.walltime
 
 
 def _back_to_first() -> None:

@@ -8,8 +8,9 @@ import playing
 import pytest
 
 from jobs import gauging, lifecycle, requests, scheduling, walltimes
-from jobs.models import Budget, Charge, Request, Workload
+from jobs.models import Budget, Charge, Hold, Request, Workload
 from jobs.scheduling import fair
+from jobs.stages import queued as stage
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("cloud")]
 
@@ -233,3 +234,24 @@ def test_a_coretype_without_economy_price_says_so(clock, owner):
     assert (work.status, "no economy price" in work.detail) == ("failed", True)
 
 
+
+
+# --- what changes while it is decided about ----------------------------------------------------------------------------
+def test_what_asks_for_other_hardware_meanwhile_starts_with_the_money_for_that(clock, owner, monkeypatch):
+    project = factories.project(owner)
+    factories.budget(project)
+    work = queued(clock, owner, project=project, cores=1)
+    decide = scheduling.decide
+
+    def decided(*given, **named):
+        found = decide(*given, **named)
+        monkeypatch.setattr(scheduling, "decide", decide)
+        Workload.objects.filter(pk=work.pk).update(cores=2)
+        return found
+
+    monkeypatch.setattr(scheduling, "decide", decided)
+    assert stage.turn(clock()) == 0, "nothing of that pass counts"
+    assert not Hold.objects.exists() and Budget.objects.get().held == 0
+    assert stage.turn(clock()) == 1
+    work.refresh_from_db()
+    assert Hold.objects.get().amount == Budget.objects.get().held == work.price * work.total_cores
