@@ -156,10 +156,10 @@ def _inputs(rows: Sequence[InputRow]) -> CheckRow:
 
 def _command(form: JobForm, data: dict[str, Any]) -> CheckRow:
     wrong = [name for name in ("name", "software", "command", "environment") if form.is_bound and name in form.errors]
-    if wrong or not data.get("command"):
-        return CheckRow(
-            Tone.FAIL if wrong else Tone.WAIT, "circle-x" if wrong else "circle-dashed", "Software and command", "to be filled in"
-        )
+    if wrong:
+        return CheckRow(Tone.FAIL, "circle-x", "Software and command", str(form.errors[wrong[0]][0]))
+    if not data.get("command"):
+        return CheckRow(Tone.WAIT, "circle-dashed", "Software and command", "to be filled in")
     lines = plural(data["command"].count("\n") + 1, "line")
     return CheckRow(Tone.PASS, "circle-check", str(data.get("software") or ""), f"{lines} of command")
 

@@ -136,6 +136,12 @@ def test_review_says_the_first_hour_and_the_most(signed, filled):
 
 
 @pytest.mark.django_db
+def test_review_says_which_of_name_and_command_is_missing(signed, filled):
+    html = signed.post("/jobs/new/", {**filled, "action": "review", "name": ""}, headers={"HX-Request": "true"}).content.decode()
+    assert "Give the job a name." in html and "to be filled in" not in html
+
+
+@pytest.mark.django_db
 def test_review_says_before_submit_that_money_is_short(signed, filled, money):
     type(money).objects.filter(pk=money.pk).update(amount=0)
     html = signed.post("/jobs/new/", {**filled, "action": "review"}, headers={"HX-Request": "true"}).content.decode()
