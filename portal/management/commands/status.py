@@ -46,5 +46,6 @@ def as_text(found: Standing) -> str:
 
 
 def _without_database(error: DatabaseError) -> Standing:
-    reason = f"the database does not answer: {str(error).strip().splitlines()[0]}"
+    said = str(error).strip().splitlines()[0]
+    reason = f"the database does not answer: {said} (data folder {settings.DATA_DIR}; --data names another)"
     return Standing(False, [reason], release(), [], None, {}, 0, 0, "0")

@@ -9,6 +9,8 @@ from decimal import Decimal
 
 import factories
 import pytest
+from django.core.management import call_command
+from django.db import DatabaseError
 from django.utils import timezone
 
 from jobs import lifecycle
@@ -105,6 +107,17 @@ def test_a_folder_that_is_not_there_stays_not_there(tmp_path):
     assert done.returncode == 1
     assert json.loads(done.stdout)["healthy"] is False
     assert not (tmp_path / "none").exists()
+
+
+def test_a_database_that_is_not_the_portals_is_named_with_the_way_out(monkeypatch, capsys, settings):
+    def empty(*_):
+        raise DatabaseError("no such table: jobs_turn")
+
+    monkeypatch.setattr("portal.management.commands.status.standing", empty)
+    with pytest.raises(SystemExit):
+        call_command("status")
+    said = capsys.readouterr().out
+    assert f"data folder {settings.DATA_DIR}; --data names another" in said and "no such table" in said
 
 
 def test_workstations_are_counted_by_their_statuses(running):
