@@ -23,6 +23,7 @@ from jobs.models import AuditEntry, Job, Request, Workload
 from jobs.models.roles import is_admin
 from portal import words
 from portal.forms import walltime
+from portal.presenters import budgets
 
 from .access import address, job_changed
 
@@ -87,8 +88,11 @@ def _ask(request: HttpRequest, work: Workload, more: int) -> str:
     if whole > 366 * 86400:
         return "That is more than a year."
     for budget in ledger.budgets_for(work.owner, work.project):
-        if budget.is_strict and budget.left < ledger.due(ledger.rate(budget, cluster.price, cluster.total_cores), more):
-            return f"{budget.name} has not enough left for that much time."
+        hourly = ledger.rate(budget, cluster.price, cluster.total_cores)
+        if budget.is_strict and budget.left < (needed := ledger.due(hourly, more)):
+            pays = words.duration(int(budget.left * 3600 / hourly))
+            free = budgets.amount(budget, budget.left)
+            return f"{budget.name} has not enough left: that takes {budgets.amount(budget, needed)}, and the {free} free pay {pays}."
     with transaction.atomic():
         Request.ask(Request.Kind.EXTEND, cluster, request.user, cluster.walltime_until + timedelta(seconds=more))
         values = {"walltime": [str(work.walltime), str(whole)]}

@@ -215,7 +215,7 @@ def test_the_pages_of_a_waiting_and_a_running_job(client, clock, request, owner,
     assert (waits.cores, Request.objects.count()) == ((8, 1) if allowed else (16, 0))
 
 
-@pytest.mark.parametrize(("more", "words"), [("soon", "no length of time"), ("-1 h", "negative"), ("300 d", "At most"), ("2 h", "not enough left")])
+@pytest.mark.parametrize(("more", "words"), [("soon", "no length of time"), ("-1 h", "negative"), ("300 d", "At most"), ("2 h", "has not enough left: that takes \u20ac1.60, and the \u20ac0.40 free pay 30 min")])
 def test_more_time_that_cannot_be_is_said(client, clock, owner, wing, granite, more, words):
     budget = factories.budget(wing, "1.2")
     runs, _ = running(clock, owner, project=wing, coretype=granite, cores=8)
