@@ -43,7 +43,10 @@ def granite(cloud, monkeypatch):
 def test_a_project_with_a_thousand_jobs_does_not_shut_out_the_first_of_another(clock, owner, stranger):
     many, one = factories.project(owner), factories.project(stranger)
     kind = factories.coretype()
-    works = [Workload(pk=at, owner=owner, project=many, coretype=kind, cores=8, walltime=60, submitted=clock() + timedelta(seconds=at)) for at in range(1000)]
+    works = [
+        Workload(pk=at, owner=owner, project=many, coretype=kind, cores=8, walltime=60, submitted=clock() + timedelta(seconds=at))
+        for at in range(1000)
+    ]
     late = Workload(pk=2000, owner=stranger, project=one, coretype=kind, cores=8, walltime=60, submitted=clock() + timedelta(seconds=1100))
     order = fair.in_turn([*works, late], {})
     assert 2 <= order.index(late) < 10
@@ -215,7 +218,15 @@ def test_the_pages_of_a_waiting_and_a_running_job(client, clock, request, owner,
     assert (waits.cores, Request.objects.count()) == ((8, 1) if allowed else (16, 0))
 
 
-@pytest.mark.parametrize(("more", "words"), [("soon", "no length of time"), ("-1 h", "negative"), ("300 d", "At most"), ("2 h", "has not enough left: that takes \u20ac1.60, and the \u20ac0.40 free pay 30 min")])
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ("soon", "no length of time"),
+        ("-1 h", "negative"),
+        ("300 d", "At most"),
+        ("2 h", "has not enough left: that takes \u20ac1.60, and the \u20ac0.40 free pay 30 min"),
+    ],
+)
 def test_more_time_that_cannot_be_is_said(client, clock, owner, wing, granite, more, words):
     budget = factories.budget(wing, "1.2")
     runs, _ = running(clock, owner, project=wing, coretype=granite, cores=8)
@@ -232,8 +243,6 @@ def test_a_coretype_without_economy_price_says_so(clock, owner):
     playing.turn_all(clock, ("queued",))
     work.refresh_from_db()
     assert (work.status, "no economy price" in work.detail) == ("failed", True)
-
-
 
 
 # --- what changes while it is decided about ----------------------------------------------------------------------------
