@@ -21,7 +21,7 @@ from django.utils import timezone
 from . import backends, checking, homes, idleness, ledger, lifecycle, logs
 from .acting import LEASE, perform
 from .models import Change, Cluster, HomeCopy, Node, Outage, Workload, advance, touch
-from .models.rows import columns, made
+from .models.rows import columns, made, no_garbage
 from .related import attach
 from .signals import announce
 from .stages import active, queued, running, starting, stopping, suspended, suspending, validating
@@ -59,7 +59,8 @@ def turn(queue: str, now: datetime | None = None) -> int:
     """Take turns of one stage until nothing of it is due; how many rows were handled."""
     handled = 0
     for _ in range(ROUNDS):
-        count = queued.turn(now or timezone.now()) if queue == lifecycle.QUEUED else _turn(queue, now)
+        with no_garbage():
+            count = queued.turn(now or timezone.now()) if queue == lifecycle.QUEUED else _turn(queue, now)
         handled += count
         if not count:
             break
