@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 HUE = 212
@@ -38,6 +39,7 @@ def _item(word: str, model: str, icon: str) -> dict[str, Any]:
 
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Headrace", "SITE_HEADER": "Headrace", "SITE_SUBHEADER": "Administration", "SITE_URL": "/", "SITE_SYMBOL": "water",
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("img/icon.svg")}],
     "COLORS": {"primary": {step: f"oklch({light}% .075 {HUE})" for step, light in LIGHTNESS.items()}},
     "SIDEBAR": {
         "show_search": False, "show_all_applications": False,

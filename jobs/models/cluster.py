@@ -104,6 +104,7 @@ class Stray(models.Model):
     gone = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name, verbose_name_plural = "unknown machine", "unknown machines"
         constraints = [models.UniqueConstraint(fields=["backend", "token"], name="one_row_a_stray")]
 
     @classmethod

@@ -177,6 +177,7 @@ class HomeCopy(models.Model):
     whole = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name, verbose_name_plural = "copy of a home", "copies of homes"
         ordering = ["-pk"]
         constraints = [models.UniqueConstraint(fields=["workstation", "code"], name="one_copy_a_code")]
 
