@@ -42,8 +42,8 @@ def money_is_exact(work: Work) -> None:
 
 
 def budgets_agree(portal: Portal) -> None:
-    """What stands in each budget is the sum of its charges and of its open holds, and a strict one is not exceeded."""
+    """What stands in each budget is the sum of what was used and of its open holds, and a strict one is not exceeded."""
     for id, amount, spent, held in portal.rows("select id, amount, spent, held from jobs_budget"):
-        assert spent == portal.value("select coalesce(sum(amount), 0) from jobs_charge where budget_id = ?", id)
+        assert spent == portal.value("select coalesce(sum(amount), 0) from jobs_charge where budget_id = ? and kind not in ('limit', 'period')", id)
         assert held == portal.value("select coalesce(sum(amount), 0) from jobs_hold where budget_id = ? and released is null", id)
         assert spent + held <= amount
