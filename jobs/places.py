@@ -30,6 +30,12 @@ def holds(key: str, size: int) -> bool:
     return default_storage.exists(key) and default_storage.size(key) == size
 
 
+def lacks(key: str, size: int) -> bool:
+    """Whether storage is a folder in which somebody deleted or cut it. A service is not asked: it loses nothing."""
+    path = path_of(key)
+    return path is not None and not (os.path.isfile(path) and os.path.getsize(path) == size)
+
+
 def moved(part: Path, key: str) -> str:
     """Move a complete file into storage; its key there. Raises FileNotFoundError where it has gone already."""
     target = path_of(key)

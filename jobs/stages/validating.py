@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from .. import checking, homes, lifecycle
+from .. import checking, homes, lifecycle, places
 from ..acting import side_by_side
-from ..models import Check
+from ..models import Check, JobInput
 from .base import Facts, Step, end, stopped_reason, suspend, wait
+
+MOST_NAMED = 5
+"""Inputs that storage lost, told by name."""
 
 
 def decide(facts: Facts, now: datetime) -> Step:
@@ -33,12 +36,33 @@ def decide(facts: Facts, now: datetime) -> Step:
 def _judge(facts: Facts, check: Check) -> Step:
     if check.errors:
         return end(facts, "findings", f"{check.errors} error{'s' if check.errors > 1 else ''} in the input")
+    return Step(facts, act=look_at_inputs) if check.files else _passed(facts, check)
+
+
+def _passed(facts: Facts, check: Check) -> Step:
     words = f"{_count(check.files, 'file')}, 0 errors, {_count(check.warnings, 'warning')}"
     return Step(facts, lifecycle.STARTING, detail=words)
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def look_at_inputs(batch: Sequence[Facts], now: datetime) -> list[Step]:
+    """A check holds for all with the same bytes; whether these are still there is looked at for each job."""
+    jobs = [facts.work.job for facts in batch]
+    uses = checking.inputs_of(jobs)
+    checks = Check.objects.in_bulk({job.checked_id for job in jobs})
+    return [_inputs_judged(facts, uses[facts.work.pk], checks[facts.work.job.checked_id]) for facts in batch]
+
+
+def _inputs_judged(facts: Facts, uses: Sequence[JobInput], check: Check) -> Step:
+    gone = [use.name for use in uses if places.lacks(use.file.key, use.file.size)]
+    if not gone:
+        return _passed(facts, check)
+    some = ", ".join(gone[:MOST_NAMED]) + (f" and {len(gone) - MOST_NAMED} more" if len(gone) > MOST_NAMED else "")
+    words = f"{some}: storage has not all bytes of {'it' if len(gone) == 1 else 'them'} any more. Upload again what is missing."
+    return end(facts, "staging-failed", words, lifecycle.VALIDATING)
 
 
 def look_at_home(batch: Sequence[Facts], now: datetime) -> list[Step]:
