@@ -2,14 +2,14 @@
 
 Loaded by `manage.py ci` with `-p tests.ci_plugin`. Skips for want of something in the kernel, which no package brings,
 are allowed and listed; so are the agent's run on an old Python that few machines have, and a part of the backends' contract
-that does not apply to one of them (a queue of its own, or none).
+that does not apply to one of them (a queue of its own, or none), and what only PostgreSQL can do, which the run with it tries.
 """
 
 from __future__ import annotations
 
 import pytest
 
-KERNEL = ("kernel", "controller", "cgroup", "right to mount", "Python 3.6", "Python that every user may run", "queue of its own")
+KERNEL = ("kernel", "controller", "cgroup", "right to mount", "Python 3.6", "Python that every user may run", "queue of its own", "on PostgreSQL alone")
 DATABASE = {"db", "transactional_db", "django_db_setup", "live_server"}
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.db.backends.postgresql.psycopg_any import register_tzloader
 
-pytestmark = [pytest.mark.django_db, pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no moments of its own")]
+pytestmark = [pytest.mark.django_db, pytest.mark.skipif(connection.vendor != "postgresql", reason="on PostgreSQL alone: SQLite has no moments of its own")]
 
 MOMENTS = [
     datetime(2026, 3, 29, 1, 59, 59, 999_999, tzinfo=UTC),

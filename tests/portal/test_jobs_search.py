@@ -76,7 +76,7 @@ def test_a_list_on_one_page_is_counted_by_it(owner, works, django_assert_num_que
     assert counting.counted(Workload.objects.filter(project__in=[])) == "0"
 
 
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="no other database tells what it expects")
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="on PostgreSQL alone: no other database tells what it expects")
 def test_a_count_that_would_take_long_is_not_tried(monkeypatch, owner, works, django_assert_num_queries):
     monkeypatch.setattr(counting, "DEAR", 0)
     with django_assert_num_queries(1):
