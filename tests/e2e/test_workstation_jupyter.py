@@ -80,7 +80,8 @@ def opened(page):
 
 
 def run_cell(lab, text):
-    """Types into the cell that is empty, runs it."""
+    """Types into the cell that is empty, runs it: once the kernel is there, before that JupyterLab forgets it."""
+    expect(lab.get_by_role("button", name=re.compile(r"\| Idle"))).to_be_visible(timeout=PATIENCE)
     cell = lab.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-CodeCell .cm-content").last
     cell.click()
     lab.keyboard.type(text, delay=15)
