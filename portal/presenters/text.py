@@ -21,10 +21,12 @@ def usually(span: tuple[float, float] | None) -> str:
 
 
 def span_of(low: float, high: float) -> str:
-    """1–3 min, 40 s–2 min, 12 min: one unit where both share it."""
+    """1–3 min, 40 s–2 min, 12 min, up to 2 s: one unit where both share it."""
     first, last = words.duration(low), words.duration(high)
     if first == last:
         return first
+    if 0 < low < 1:
+        return f"up to {last}"
     unit = last.rpartition(" ")[2]
     same = first.endswith(f" {unit}") and first.count(" ") == last.count(" ") == 1
     return f"{first.removesuffix(f' {unit}') if same else first}\u2013{last}"
