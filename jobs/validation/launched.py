@@ -100,7 +100,7 @@ def _parted(step: Step) -> Iterator[Finding]:
     for count in (2, 3):
         for at in range(1, len(words) - count + 1):
             part = words[at : at + count]
-            if None in part or any(step.tree.exists(step.path(word) or "?") for word in part[:1]):
+            if None in part or step.tree.exists(step.path(part[0]) or "?"):
                 continue
             name = " ".join(word or "" for word in part)
             if step.path(name) in step.tree.inputs:

@@ -89,7 +89,7 @@ def _runs(run: Run) -> list[dict[str, Any]]:
                 _merge(found[key], one)
             else:
                 found[key] = one
-    return _adopted(run, sorted(found.values(), key=_began))
+    return _adopted(_named(run, sorted(found.values(), key=_began)))
 
 
 def _merge(kept: dict[str, Any], copy: dict[str, Any]) -> None:
@@ -99,11 +99,8 @@ def _merge(kept: dict[str, Any], copy: dict[str, Any]) -> None:
             kept[key], kept["told_in"] = copy[key], copy["file"]
 
 
-def _adopted(run: Run, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _adopted(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Messages that went to another file than the program's header (stderr beside a log) belong to the last broken run."""
-    headless = [one for one in found if not one["exec"] and one["steps"]]
-    if headless:
-        return _adopted(run, _named(run, found, headless))
     strays = [one for one in found if not one["exec"] and not one["steps"]]
     broken = [one for one in found if one["exec"] and not one["end"] and not one["fatal"] and not one["trap"]]
     if not strays or not broken:
@@ -115,8 +112,11 @@ def _adopted(run: Run, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [one for one in found if one not in strays]
 
 
-def _named(run: Run, found: list[dict[str, Any]], headless: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _named(run: Run, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The end of a solver's output alone: a copy where its whole log is there, else the output of the solver of the command."""
+    headless = [one for one in found if not one["exec"] and one["steps"]]
+    if not headless:
+        return found
     rest = [one for one in found if one not in headless]
     if any(SOLVER.search(one["exec"]) for one in rest if one["exec"]):
         return rest

@@ -30,10 +30,11 @@ def check(request: Request, plan: Plan) -> Iterator[Finding]:
     earlier = chain.Chain(plan, request.inputs)
     for step in plan.steps:
         if re.fullmatch(_PROGRAM, step.program) and None not in step.argv and "-h" not in step.argv:
-            yield from _step(request, earlier.known(step), earlier)
+            yield from _step(request, step, earlier)
 
 
-def _step(request: Request, step: Step, earlier: chain.Chain) -> Iterator[Finding]:
+def _step(request: Request, planned: Step, earlier: chain.Chain) -> Iterator[Finding]:
+    step = earlier.known(planned)
     stray = next(_stray(step), None)
     name = _input(step)
     if stray is not None:
@@ -58,7 +59,7 @@ def _step(request: Request, step: Step, earlier: chain.Chain) -> Iterator[Findin
     inside = resolve(step.cwd, name) if step.cwd is not None else None
     if inside in step.tree.inputs and inside not in step.tree.made:
         script = read_script(request.inputs, step, str(inside), _given(step))
-        earlier.add(script)
+        earlier.add(planned, script)
         yield from _script(request, step, script)
 
 

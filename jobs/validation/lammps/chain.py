@@ -21,15 +21,13 @@ class Chain:
     def __init__(self, plan: Plan, inputs: Inputs) -> None:
         self.plan, self.inputs = plan, inputs
         self.scripts: list[tuple[Step, Script]] = []
-        self.now: Step | None = None
 
-    def add(self, script: Script) -> None:
-        """The script of the step that was asked for last."""
-        self.scripts += [(self.now, script)] if self.now else []
+    def add(self, step: Step, script: Script) -> None:
+        """`step`: as it stands in the plan."""
+        self.scripts.append((step, script))
 
     def known(self, step: Step) -> Step:
         """The step with a tree in which nothing is open any more, if the scripts before it explain all that was."""
-        self.now = step
         explained = [each for each, _ in self.scripts]
         others = [other for other in self.plan.until(step) if not any(other is each for each in explained)]
         if not step.tree.anything or not explained or any(effects(other, self.inputs)[1] for other in others):

@@ -171,11 +171,14 @@ def _functional(row: Row) -> Iterator[Finding]:
 def _basis(block: Block) -> Iterator[Finding]:
     for row in (block.head, *block.rows):
         name = row.after("library") or ""
-        family = next((whole for start, whole in _FAMILIES if start.match(name.lower())), _BASES)
-        known = family.fullmatch(name.lower()) if family is not _BASES else family.match(name.lower())
-        if name and not known and name.lower() not in SYMBOLS and "file" not in [w.lower() for w in row.words]:
+        if name and not _is_basis(name.lower()) and name.lower() not in SYMBOLS and "file" not in [w.lower() for w in row.words]:
             yield warning(f"{row.where}: the basis set {name} is not one that is known here.", file=row.file, line=row.line, thing=name,
                           remedy="Check its name in the library of NWChem.")  # fmt: skip
+
+
+def _is_basis(name: str) -> bool:
+    family = next((whole for start, whole in _FAMILIES if start.match(name)), None)
+    return bool(family.fullmatch(name) if family else _BASES.match(name))
 
 
 def _theory(row: Row) -> Iterator[Finding]:

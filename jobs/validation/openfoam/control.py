@@ -48,10 +48,11 @@ def _functions(case: Case, control: Dictionary) -> Iterator[Finding]:
         token.text for patch in there.values() for entry in patch.entries if entry.key in ("type", "inGroups") for token in entry.values
     }
     for entry in functions.entries:
-        kind = entry.sub.get("type") if entry.sub else None
-        region = entry.sub.get("regionType") if entry.sub else None
-        name = entry.sub.get("name") if entry.sub and region and region.word == "patch" else None
-        listed = entry.sub.get("patches") if entry.sub and kind and kind.word in ("forces", "forceCoeffs") else None
+        if entry.sub is None:
+            continue
+        kind, region = entry.sub.get("type"), entry.sub.get("regionType")
+        name = entry.sub.get("name") if region and region.word == "patch" else None
+        listed = entry.sub.get("patches") if kind and kind.word in ("forces", "forceCoeffs") else None
         for token in [*(name.values if name else ()), *(listed.values if listed else ())]:
             if re.fullmatch(r"\w+", token.text) and not token.quoted and token.text not in groups | set(there):
                 near = difflib.get_close_matches(token.text, list(there), 1, 0.6)

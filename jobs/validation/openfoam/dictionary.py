@@ -1,7 +1,8 @@
 """Reads OpenFOAM dictionaries: keyword value; and keyword { ... }, with comments, includes and macros.
 
 The one idea to know: a dictionary that includes what we can't see, or uses macros, is `open`. Then nothing in it is
-called missing. A value `$name` is that of the entry read before, where it is one word. What the solver would refuse while it reads (braces, semicolons) is kept as `problems`.
+called missing. A value `$name` is that of the entry read before, where it is one word. What the solver would refuse
+while it reads (braces, semicolons) is kept as `problems`.
 """
 
 from __future__ import annotations
