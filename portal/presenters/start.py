@@ -62,6 +62,15 @@ class Start:
     """Others before it that are not named."""
 
 
+@dataclass(frozen=True)
+class Change:
+    """One thing that would start it now: the offer's own sentence, by which it is looked up again, with the button's word."""
+
+    sentence: str
+    word: str
+    cost: str
+
+
 def start(facts: Facts) -> Start | None:
     """None for what does not wait in line."""
     earliest, latest = facts.expected_start
@@ -76,19 +85,9 @@ def start(facts: Facts) -> Start | None:
     return Start(**told)
 
 
-@dataclass(frozen=True)
-class Change:
-    """One thing that would start it now. `key` is the offer's own sentence, by which it is looked up again."""
-
-    key: str
-    sentence: str
-    word: str
-    cost: str
-
-
 def changes(work: Workload, offers: Sequence[scheduling.Offer]) -> list[Change]:
     now = _most(work)
-    return [Change(one.sentence, one.sentence, _word(one), _cost(work, one, now)) for one in offers]
+    return [Change(one.sentence, _word(one), _cost(work, one, now)) for one in offers]
 
 
 # --- private ----------------------------------------------------------------------------------------------------------

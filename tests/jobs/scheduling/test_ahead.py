@@ -58,6 +58,6 @@ def test_the_page_shows_the_start_the_line_and_offers_with_their_cost(clock, cli
     for words in ("Expected start", "In line for Granite", "Next to give cores back", "holds it", "Use Basalt", "At most €4.80 instead of €1.60"):
         assert words in page
     offer = next(one for one in start.changes(work, Facts(work, clock()).offers(owner)) if one.word == "Use Basalt")
-    client.post(f"/jobs/{work.public_id}/offer/", {"offer": offer.key})
+    client.post(f"/jobs/{work.public_id}/offer/", {"offer": offer.sentence})
     turn(work)
     assert (work.coretype, work.status) == (basalt, "validating")
