@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -91,8 +92,7 @@ def _streams(facts: Facts, directory: Path, stream: str, attempt: int) -> tuple[
 
 def _row(facts: Facts, name: str, size: int | None, current: str, attempt: int) -> StreamRow:
     written = names.shown(name)
-    pairs = {"stream": written} | ({"attempt": attempt} if attempt != facts.work.attempt else {})
-    href = f"{reverse('job-output', args=[facts.work.public_id])}?{urlencode(pairs)}"
+    href = _address(facts, stream=written, **({"attempt": attempt} if attempt != facts.work.attempt else {}))
     more = "command's output and errors" if name == "stdout" else ""
     tone, icon = (Tone.WORK, "activity") if facts.work.is_active and size else ("", "file-text")
     return StreamRow(written, label_of(name), href, name == current, words.size(size) if size is not None else "", more, tone, icon)
@@ -100,10 +100,16 @@ def _row(facts: Facts, name: str, size: int | None, current: str, attempt: int) 
 
 def _attempts(facts: Facts, number: int, stream: str) -> list[StreamRow]:
     """The newest first; none where there is only one."""
-    last, base, written = facts.work.attempt, reverse("job-output", args=[facts.work.public_id]), names.shown(stream)
+    last, written = facts.work.attempt, names.shown(stream)
     listed = range(last, max(0, last - ATTEMPTS), -1) if last > 1 else ()
-    hrefs = {one: f"{base}?{urlencode({'stream': written, 'attempt': one})}" for one in listed}
-    return [StreamRow(written, f"Attempt {one}", href, one == number, "", "", "", "history") for one, href in hrefs.items()]
+    return [
+        StreamRow(written, f"Attempt {one}", _address(facts, stream=written, attempt=one), one == number, "", "", "", "history")
+        for one in listed
+    ]
+
+
+def _address(facts: Facts, **asked: Any) -> str:
+    return f"{reverse('job-output', args=[facts.work.public_id])}?{urlencode(asked)}"
 
 
 def _tail(directory: Path, stream: str) -> list[str]:
