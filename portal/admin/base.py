@@ -117,15 +117,6 @@ def changes(form: forms.ModelForm) -> dict[str, list[str]]:
     return found
 
 
-def only_one(rows: Iterable[Any], name: str, said: str) -> str:
-    """For what is limited to some things and open to all without any: the rows that are limited to this one alone, in words.
-
-    `rows` have `name`, all that they are limited to; deleting the last of these would open them.
-    """
-    alone = [str(row) for row in rows if getattr(row, name).count() == 1]
-    return f"{', '.join(alone[:5])}: {said}" if alone else ""
-
-
 def _said(value: Any) -> str:
     """A value for the audit log; many things by their names."""
     many = isinstance(value, list | tuple | QuerySet)

@@ -10,8 +10,9 @@ from unfold.admin import StackedInline
 
 from jobs import lifecycle
 from jobs.models import Coretype, Region, Software, SoftwareVersion, Workload
+from portal.presenters.catalogue import alone, kept_by
 
-from .base import Audited, Versioned, only_one, wake
+from .base import Audited, Versioned, wake
 
 NEW_PRICE = "A new price holds for clusters asked for after it; those that run keep theirs."
 
@@ -49,6 +50,9 @@ class Coretypes(Audited):
         super().save_model(request, obj, form, change)
         wake(Workload.objects.filter(status=lifecycle.QUEUED, coretype=obj))
 
+    def why_kept(self, obj: Coretype) -> str:
+        return kept_by(obj)
+
 
 class Versions(StackedInline):
     model = SoftwareVersion
@@ -63,4 +67,5 @@ class Programs(Audited):
     inlines = [Versions]
 
     def why_kept(self, obj: Software) -> str:
-        return only_one(obj.coretypes.all(), "software", "nothing else is offered there, so everything would be")
+        only = alone(obj.coretypes.all(), "software")
+        return f"{only}: nothing else is offered there, so everything would be" if only else ""

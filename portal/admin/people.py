@@ -17,8 +17,9 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from jobs.models import Membership, Project
 from jobs.models.roles import AUDITORS
 from portal.models import SignInTry
+from portal.presenters.catalogue import alone
 
-from .base import Audited, only_one
+from .base import Audited
 
 STAFF = (
     "Staff are admins of this portal: they see all jobs and may change everything here. "
@@ -95,8 +96,8 @@ class Groups(Audited):
     def why_kept(self, obj: Group) -> str:
         if obj.name == AUDITORS:
             return f"{obj}: who audits is in this group"
-        said = "nothing else says who may use it, so everybody could"
-        return only_one([*obj.coretypes.all(), *obj.workstation_kinds.all()], "groups", said)
+        only = alone([*obj.coretypes.all(), *obj.workstation_kinds.all()], "groups")
+        return f"{only}: nothing else says who may use it, so everybody could" if only else ""
 
 
 @admin.register(Project)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,9 +93,15 @@ def kept_by(kind: Coretype) -> str:
         return f"{kind} can't be deleted: {now.words}. Withdraw it: what runs ends in its own time, nothing new starts."
     if all or Cluster.objects.filter(coretype=kind).exists():
         return f"{kind} can't be deleted: {plural(all, 'job')} of the past ran there, and their history names it. Withdraw it instead."
-    if alone := [str(one) for one in kind.workstation_kinds.all() if one.coretypes.count() == 1]:
-        return f"{kind} can't be deleted: {', '.join(alone)} is offered there alone, and would be offered everywhere. Withdraw it instead."
+    if only := alone(kind.workstation_kinds.all(), "coretypes"):
+        return f"{kind} can't be deleted: {only} is offered there alone, and would be offered everywhere. Withdraw it instead."
     return ""
+
+
+def alone(rows: Iterable[Any], limit: str) -> str:
+    """Which of these rows are limited to one thing only; empty if none is. Without it they would be open to all: an empty limit is none."""
+    only = [str(row) for row in rows if getattr(row, limit).count() == 1]
+    return ", ".join(only[:NAMED])
 
 
 def delete(kind: Coretype) -> Question:

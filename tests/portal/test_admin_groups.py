@@ -4,9 +4,10 @@ import factories
 import pytest
 from django.contrib.auth.models import Group
 
-from jobs.models import AuditEntry, Budget, Coretype, Software
+from jobs.models import AuditEntry, Budget, Coretype, Software, WorkstationKind
 from jobs.models.roles import is_auditor
 from portal.launch import seeds
+from tests.portal.admin_forms import user_form
 
 pytestmark = pytest.mark.django_db
 
@@ -17,16 +18,11 @@ def signed(client, admin):
     return client
 
 
-def person(user, *groups):
-    rows = {f"memberships-{name}": 0 for name in ("TOTAL_FORMS", "INITIAL_FORMS", "MIN_NUM_FORMS")} | {"memberships-MAX_NUM_FORMS": 1000}
-    return {"username": user.username, "is_active": "on", "groups": [group.pk for group in groups], **rows}
-
-
 def test_an_admin_makes_a_group_and_an_auditor(signed, owner):
     seeds.sow()
     assert signed.post("/admin/auth/group/add/", {"name": "heavy"}).status_code == 302
     heavy, auditors = Group.objects.get(name="heavy"), Group.objects.get(name="auditors")
-    assert signed.post(f"/admin/auth/user/{owner.pk}/change/", person(owner, heavy, auditors)).status_code == 302
+    assert signed.post(f"/admin/auth/user/{owner.pk}/change/", user_form(owner, groups=[heavy.pk, auditors.pk])).status_code == 302
     assert is_auditor(type(owner).objects.get(pk=owner.pk))
     assert AuditEntry.objects.first().detail["values"]["groups"] == ["", "auditors, heavy"]
     assert signed.post(f"/admin/auth/group/{auditors.pk}/change/", {"name": "lookers"}).status_code == 200
@@ -48,6 +44,16 @@ def test_what_alone_limits_hardware_is_kept(signed, together):
         assert type(row).objects.filter(pk=row.pk).exists()
     assert signed.post(f"/admin/auth/group/{beside.pk}/delete/", {"post": "yes"}).status_code == 302
     assert not Group.objects.filter(pk=beside.pk).exists()
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_hardware_that_alone_offers_a_workstation_is_kept(signed, together):
+    kind, desk = factories.coretype(name="Basalt"), WorkstationKind.objects.create(code="desk", name="Desk")
+    desk.coretypes.set([kind])
+    address = "/admin/jobs/coretype/" if together else f"/admin/jobs/coretype/{kind.pk}/delete/"
+    answer = signed.post(address, {"action": "delete_selected", "_selected_action": [kind.pk], "post": "yes"})
+    assert "Desk is offered there alone" in answer.content.decode()
+    assert Coretype.objects.filter(pk=kind.pk).exists()
 
 
 def test_who_saves_an_older_page_is_told(signed, wing):
