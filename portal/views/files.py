@@ -23,15 +23,14 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from jobs import names, stored
 from jobs.models import AuditEntry, StoredFile
-from portal import streams, words
+from portal import streams
 from portal.presenters import stored as shown
 
 from . import taking
 from .access import address, may_make
 from .asking import ask
+from .counting import up_to_exact
 from .paging import page_of, searched
-
-EXACT = 10_000
 
 
 @login_required
@@ -46,7 +45,7 @@ def files(request: HttpRequest) -> HttpResponse:
     found = mine.filter(name__icontains=q) if q else mine
     page = page_of(found, request, q=q)
     context = {
-        "rows": shown.rows(page.rows, request.user), "newer": page.newer, "older": page.older, "q": q, "count": _count(found),
+        "rows": shown.rows(page.rows, request.user), "newer": page.newer, "older": page.older, "q": q, "count": up_to_exact(found),
         "any": bool(page.rows) or mine.exists(), "chunk": settings.UPLOAD_CHUNK,
     }
     part = request.htmx and request.htmx.target == "files-list"  # type: ignore[attr-defined]
@@ -131,11 +130,6 @@ def _keep(request: HttpRequest, sent: Any) -> str:
     except ValidationError as error:
         return str(error.messages[0])
     return ""
-
-
-def _count(found: Any) -> str:
-    exact = found.order_by()[: EXACT + 1].count()
-    return words.count(exact) if exact <= EXACT else f"over {words.count(EXACT)}"
 
 
 urlpatterns = [
