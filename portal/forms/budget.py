@@ -55,7 +55,6 @@ class Thresholds(forms.CharField):
             raise ValidationError(f"At most {MOST_THRESHOLDS} whole percents from 1 to 1000, such as 75, 90, 100.")
         return sorted({int(part) for part in parts})
 
-
     def has_changed(self, initial: Any, data: Any) -> bool:
         """By what is meant, not by how it is written."""
         try:

@@ -98,8 +98,8 @@ def past_strays() -> list[tuple[Stray, str]]:
     found = hardware.past_strays()
     decisions = AuditEntry.objects.filter(action__in=["destroy stray", "keep stray"], target__in=[one.token for one in found])
     by = {entry.target: entry.who for entry in decisions.order_by("pk")}
-    words = {"destroy": "destroyed", "keep": "kept, then gone by itself", "": "gone by itself"}
-    return [(one, words[one.decision] + (f", decided by {by[one.token]}" if one.token in by else "")) for one in found]
+    ends = {"destroy": "destroyed", "keep": "kept, then gone by itself", "": "gone by itself"}
+    return [(one, ends[one.decision] + (f", decided by {by[one.token]}" if one.token in by else "")) for one in found]
 
 
 def destroy(stray: Stray) -> Question:

@@ -19,7 +19,8 @@ function keep(form) {
   const name = MARK + form.dataset.keep, offer = document.querySelector(form.dataset.kept), before = read(name);
   let timer = 0;
   const save = (sent = false) => {
-    timer = clearTimeout(timer) ?? 0;
+    clearTimeout(timer);
+    timer = 0;
     const fields = [...new FormData(form)].filter(([field, value]) => typeof value === "string" && !NEVER.includes(field));
     write(name, { fields, sent, from: location.pathname });
   };
