@@ -14,7 +14,7 @@ from typing import Any
 from .. import lifecycle
 from ..idleness import Seen
 from ..lifecycle import Wish
-from ..models import Cluster, HomeCopy, Workload
+from ..models import Check, Cluster, HomeCopy, Workload
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,11 @@ def end(facts: Facts, reason: str, detail: str = "", failed_stage: str = "") -> 
     fields["failed_stage"] = (failed_stage or _stage_of(facts, ending)) if ending.outcome == lifecycle.Outcome.FAILED else ""
     to = lifecycle.STOPPING if facts.work.row.holds else lifecycle.STATUS_OF[ending.outcome]
     return Step(facts, to, reason, detail, fields)
+
+
+def end_of_findings(facts: Facts, check: Check) -> Step:
+    """The check has found errors, wherever it stands by then."""
+    return end(facts, "findings", f"{check.errors} error{'s' if check.errors > 1 else ''} in the input")
 
 
 def suspend(facts: Facts, reason: str, detail: str = "") -> Step:

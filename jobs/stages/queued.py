@@ -18,15 +18,13 @@ from django.db.models.functions import Cast
 
 from .. import capacity, fences, gauging, homes, ledger, lifecycle, scheduling
 from ..lifecycle import Wish
-from ..models import Asker, Change, Choice, Cluster, Coretype, Turn, Workload, advance, update_alike
+from ..models import Asker, Asks, Change, Choice, Cluster, Coretype, Turn, Workload, advance, update_alike
 from ..models.rows import columns, made
 from ..models.workload import WorkloadQuerySet
 from ..signals import announce, announce_all
-from .base import Facts, Step, end, give_up, stopped_reason, suspend
+from .base import Facts, Step, end, end_of_findings, give_up, stopped_reason, suspend
 
 ALL = columns(Workload)
-PAID_BY = ("project_id", "coretype_id", "nodes", "cores", "economy", "walltime")
-"""What decides who pays how much."""
 RESTARTS = 5
 """Times that economy work is interrupted; after the last of them it starts on demand."""
 STARTS = {"postgresql": 500}
@@ -61,11 +59,11 @@ def _pass(queue: Sequence[Asker], capacities: capacity.Capacities, now: datetime
     pool_of = cache(lambda kind: capacity.pool_of(kind, capacities))
     most = STARTS.get(connection.vendor, 100)
     decision = scheduling.decide(rest, pool_of, lines, purse, now, most=most, limits=scheduling.limits_now(), barred=fences.barred())
-    _lock(decision.start)
+    starting = _locked(decision.start)
     purse.write()
     _interrupt(decision.interrupt, now)
     over += _hopeless({pk: why.sentence for pk, why in decision.waits.items() if why.never})
-    changes = _started(decision)
+    changes = [_into_validating(starting[work.pk], work, decision) for work in decision.start]
     changes += [Change(s.work, s.to, reason=s.reason, detail=s.detail, fields=s.fields) for s in over]
     moved = advance(changes, now)
     ledger.begin_disk([step.work for step in over if step.work.pk in moved and step.to == lifecycle.SUSPENDED], now)
@@ -73,17 +71,18 @@ def _pass(queue: Sequence[Asker], capacities: capacity.Capacities, now: datetime
     return len(moved)
 
 
-def _lock(starts: Sequence[Asker]) -> None:
-    """What starts is still as it was read: the money held for it is that of the hardware which it gets. Raises AsksForOther."""
-    rows = _queued().filter(pk__any_of=[work.pk for work in starts]).order_by("pk").select_for_update()
-    if set(rows.values_list("pk", *PAID_BY)) != {_as_read(work) for work in starts}:
+def _locked(starts: Sequence[Asker]) -> dict[int, Workload]:
+    """What starts, by id, still as it was read: the money held for it is that of the hardware which it gets. Raises AsksForOther."""
+    works = _models(_queued().select_for_update().order_by("pk"), [work.pk for work in starts])
+    as_read = {_paid_by(work, work.acceptable[0] if work.acceptable else work) for work in starts}  # a row has the first of its choices
+    if {_paid_by(work, work) for work in works.values()} != as_read:
         raise AsksForOther
+    return works
 
 
-def _as_read(work: Asker) -> tuple[object, ...]:
-    """Its PAID_BY as they are in its row, which has the first of its choices."""
-    first = work.acceptable[0] if work.acceptable else work
-    return work.pk, work.project_id, first.coretype_id, first.nodes, first.cores, work.economy, work.walltime
+def _paid_by(work: Asks, hardware: Asks | Choice) -> tuple[object, ...]:
+    """What decides who pays how much."""
+    return work.pk, work.project_id, work.economy, work.walltime, hardware.coretype_id, hardware.nodes, hardware.cores
 
 
 def _back_to_first() -> None:
@@ -96,15 +95,9 @@ def _back_to_first() -> None:
 
 def _backends() -> set[str]:
     """Backends of what the queue, or a choice in it, asks for."""
-    waiting = _queued()
-    ids = {*waiting.order_by().values_list("coretype_id", flat=True).distinct()}
+    ids = {*_queued().order_by().values_list("coretype_id", flat=True).distinct()}
     ids |= {*Choice.objects.filter(workload__status=lifecycle.QUEUED).order_by().values_list("coretype_id", flat=True).distinct()}
     return set(Coretype.objects.filter(pk__in=ids).values_list("backend", flat=True))
-
-
-def _started(decision: scheduling.Decision) -> list[Change]:
-    works = _models([work.pk for work in decision.start])
-    return [_into_validating(works[work.pk], work, decision) for work in decision.start if work.pk in works]
 
 
 def _into_validating(work: Workload, asker: Asker, decision: scheduling.Decision) -> Change:
@@ -156,15 +149,13 @@ def _with_errors() -> list[Step]:
     """What the check has found errors in meanwhile; who wishes it to stop as well is heard first."""
     told = _queued().filter(wish=Wish.RUN, job__checked__done__isnull=False).alias(findings=Cast("job__checked__findings", TextField()))
     checked = told.filter(findings__contains='"error"')  # thousands may wait with warnings
-    found = [(work, work.job.checked.errors) for work in checked.select_related("job__checked")]
-    return [
-        end(Facts(work, None), "findings", f"{errors} error{'s' if errors > 1 else ''} in the input") for work, errors in found if errors
-    ]
+    found = [(work, work.job.checked) for work in checked.select_related("job__checked")]
+    return [end_of_findings(Facts(work, None), check) for work, check in found if check.errors]
 
 
 def _hopeless(why: Mapping[int, str]) -> list[Step]:
     """For whom waiting would not help, by id, with the sentence that says so."""
-    works = _models(why)
+    works = _models(_queued(), why)
     kept = homes.latest([work.pk for work in works.values() if work.kind == Workload.Kind.WORKSTATION])
     return [give_up(Facts(work, None, home=kept.get(pk)), "never-starts", why[pk]) for pk, work in works.items()]
 
@@ -173,8 +164,8 @@ def _queued() -> WorkloadQuerySet:
     return Workload.objects.filter(status=lifecycle.QUEUED)
 
 
-def _models(ids: Collection[int]) -> dict[int, Workload]:
-    return {work.pk: work for work in made(_queued().filter(pk__any_of=ids), ALL)} if ids else {}
+def _models(rows: WorkloadQuerySet, ids: Collection[int]) -> dict[int, Workload]:
+    return {work.pk: work for work in made(rows.filter(pk__any_of=ids), ALL)}
 
 
 def _write_gates(queue: Sequence[Asker], decision: scheduling.Decision, moved: set[int], now: datetime) -> None:

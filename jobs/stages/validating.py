@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from .. import checking, homes, lifecycle, places
 from ..acting import side_by_side
 from ..models import Check, JobInput
-from .base import Facts, Step, end, stopped_reason, suspend, wait
+from .base import Facts, Step, end, end_of_findings, stopped_reason, suspend, wait
 
 MOST_NAMED = 5
 """Inputs that storage lost, told by name."""
@@ -35,7 +35,7 @@ def decide(facts: Facts, now: datetime) -> Step:
 
 def _judge(facts: Facts, check: Check) -> Step:
     if check.errors:
-        return end(facts, "findings", f"{check.errors} error{'s' if check.errors > 1 else ''} in the input")
+        return end_of_findings(facts, check)
     return Step(facts, act=look_at_inputs) if check.files else _passed(facts, check)
 
 
