@@ -76,8 +76,8 @@ def _moved(group: list[Change], now: datetime, lease: str | None) -> list[Change
     rest = {"due": None, "ended": now} if first.to in lifecycle.REST_CODES else {"due": now}
     values = {**rest, **first.fields, "status": first.to, "since": now}
     rows = _workloads().filter(pk__any_of=[change.workload.pk for change in group], status=first.old)
-    if len(group) == 1 and first.to in lifecycle.REST_CODES:  # of several _standing() has looked
-        rows = rows.filter(wish=first.wish)
+    if first.to in lifecycle.REST_CODES:
+        rows = rows.filter(wish__in={change.wish for change in group})
     if not (rows if lease is None else rows.filter(lease=lease)).update(**values, version=F("version") + 1):
         return []
     for change in group:

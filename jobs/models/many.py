@@ -70,16 +70,19 @@ def update_alike(rows: Sequence[Any], fields: Sequence[str], table: type[models.
 
     `table`: whose rows they are, if they are plain values and not models. `counted`: a column that goes up by one in each.
     """
+    if not rows:
+        return
+    table = table or type(rows[0])
     groups: dict[tuple[Any, ...], list[Any]] = {}
     for row in rows:
         groups.setdefault(tuple(_hashable(getattr(row, field)) for field in fields), []).append(row)
     alike = [({field: getattr(group[0], field) for field in fields}, [row.pk for row in group]) for group in groups.values()]
     if len(alike) > 1 and connection.vendor == "postgresql":
-        _update_in_one(table or type(rows[0]), alike, counted)
+        _update_in_one(table, alike, counted)
         return
     also = {counted: models.F(counted) + 1} if counted else {}
     for values, ids in alike:
-        (table or type(rows[0]))._base_manager.filter(pk__any_of=ids).update(**values, **also)
+        table._base_manager.filter(pk__any_of=ids).update(**values, **also)
 
 
 # --- private ----------------------------------------------------------------------------------------------------------

@@ -244,8 +244,7 @@ class Workload(models.Model):
                 return False
             self.refresh_from_db()
             self.choices.filter(place=0).update(coretype=self.coretype_id, nodes=self.nodes, cores=self.cores)
-            said = {"before": self.status, "after": self.status, "source": "user", "by": by, "reason": "asks-for-something-else"}
-            Event.objects.create(workload=self, at=now, attempt=self.attempt, detail=detail, **said)
+            Event.beside(self, now, "user", "asks-for-something-else", detail, by).save()
             announce(self.topic, version=self.version, due=True, status=self.status)
         return True
 
@@ -276,9 +275,7 @@ class Workload(models.Model):
                 return False
             self.refresh_from_db()
             self.clusters.filter(attempt=self.attempt).update(orders=F("orders") + 1, unsaved="", unsaved_at=None)
-            Event.objects.create(
-                workload=self, at=now, attempt=self.attempt, source="user", by=by, before=self.status, after=self.status, reason=wish
-            )
+            Event.beside(self, now, "user", wish, by=by).save()
             announce(self.topic, version=self.version, due=True, status=self.status)
             announce(f"orders:{self.public_id}")
         return True
