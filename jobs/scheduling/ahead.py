@@ -18,8 +18,8 @@ from .expecting import NOT_IN_LINE, told_end
 from .loading import lines_of, waiting_line
 
 MOST = 4
-COLUMNS = ("pk", "public_id", "kind", "name", "owner_id", "project_id", "coretype_id", "nodes", "cores", "since", "walltime", "status",
-           "attempt", "job__progress")  # fmt: skip
+COLUMNS = ("pk", "public_id", "kind", "name", "owner_id", "project_id", "nodes", "cores", "since", "walltime", "status", "attempt",
+           "job__progress")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,10 @@ def _holders(pool: Pool, capacities: capacity.Capacities, now: datetime) -> Iter
     kinds = {pk for pk, kind in Coretype.objects.in_bulk().items() if capacity.pool_of(kind, capacities) == pool}
     until = dict(Cluster.objects.filter(released__isnull=True).values_list("workload_id", "walltime_until"))
     rows = Workload.objects.filter(status__in=lifecycle.STARTED_CODES, coretype__in=kinds).values_list(*COLUMNS)
-    for pk, public_id, kind, name, owner, project, _, nodes, cores, since, walltime, status, attempt, progress in rows:
+    for pk, public_id, kind, name, owner, project, nodes, cores, since, walltime, status, attempt, progress in rows:
         told = told_end(status, progress or {}, attempt, now)
-        latest = until.get(pk) or since + timedelta(seconds=walltime)
-        by = "walltime" if told is None else "stopping" if status == lifecycle.STOPPING else "pace"
-        end = latest if told is None else max(now, datetime.fromtimestamp(told, UTC))
+        if told is None:
+            by, end = "walltime", until.get(pk) or since + timedelta(seconds=walltime)
+        else:
+            by, end = "stopping" if status == lifecycle.STOPPING else "pace", datetime.fromtimestamp(told, UTC)
         yield Holder(Other(public_id, kind, name, owner, project, nodes * cores), max(now, end), by)
