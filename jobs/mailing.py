@@ -39,7 +39,8 @@ def mail_once(notice: WorkNotice | BudgetNotice | Webhook, now: datetime, to: Se
     if not row.filter(mailed__isnull=True).update(mailed=now):
         return False
     try:
-        send_mail(" ".join(subject.split()), text, None, to) if to else None
+        if to:
+            send_mail(" ".join(subject.split()), text, None, to)
     except OSError as error:
         log.warning("no mail %r: %s", subject, error)
         row.update(mailed=None)
