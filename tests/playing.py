@@ -71,6 +71,19 @@ def rounds_again() -> None:
     Turn.objects.exclude(name="queue").update(until=None)
 
 
+def through(work: Workload, clock: Clock, minutes: int, agents: list[gateway.Caller]) -> None:
+    """Minute by minute, with signs of life, until it is no longer running."""
+    for _ in range(minutes):
+        clock.forward(60)
+        beat(agents, clock)
+        rounds_again()
+        rounds.meter(clock())
+        turn_all(clock)
+        work.refresh_from_db()
+        if work.status != lifecycle.RUNNING:
+            return
+
+
 def walk(work: Workload, clock: Clock, limit: int = 30, **report: Any) -> list[str]:
     """Turn the crank until it is at rest, playing agents that do everything right; the statuses it went through."""
     agents: list[gateway.Caller] = []

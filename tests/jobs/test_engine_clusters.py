@@ -122,15 +122,7 @@ def test_force_stop_releases_at_once(clock, owner, cloud):
 def test_a_strict_budget_stops_it_in_time(clock, owner, wing):
     budget = factories.budget(wing, "1.0")
     work, agents = running_one(clock, owner=owner, project=wing, coretype=factories.coretype(price=Decimal("1")), cores=1)
-    for _ in range(75):
-        clock.forward(60)
-        playing.beat(agents, clock)
-        playing.rounds_again()
-        rounds.meter(clock())
-        playing.turn_all(clock)
-        work.refresh_from_db()
-        if work.status == lifecycle.STOPPING:
-            break
+    playing.through(work, clock, 75, agents)
     assert (work.status, work.reason) == ("stopping", "budget-used-up")
     assert gateway.orders(agents[0], clock())["wish"] == "stop"
     clock.forward(30)

@@ -41,19 +41,6 @@ def used(work):
     return cluster.charged_until - cluster.up
 
 
-def through(work, clock, minutes, agents):
-    """Minute by minute, with signs of life, until it is no longer running."""
-    for _ in range(minutes):
-        clock.forward(60)
-        playing.beat(agents, clock)
-        playing.rounds_again()
-        rounds.meter(clock())
-        playing.turn_all(clock)
-        work.refresh_from_db()
-        if work.status != "running":
-            return
-
-
 def test_it_is_paid_until_the_release_is_confirmed_and_not_a_second_longer(clock, wing, running, cloud):
     budget = factories.budget(wing, 100)
     work, agents = running()
@@ -93,7 +80,7 @@ def test_a_cluster_that_its_provider_lost_is_paid_until_its_last_sign_of_life(cl
 def test_a_strict_budget_that_runs_out_stops_it_early_enough_that_saving_is_paid_too(clock, wing, running):
     budget = factories.budget(wing, Decimal("4.5"))  # an hour and a quarter
     work, agents = running()
-    through(work, clock, 80, agents)
+    playing.through(work, clock, 80, agents)
     assert (work.status, work.reason) == ("stopping", "budget-used-up")
     clock.forward(60)
     playing.finish(agents[0], clock, signal=15, code=None)
@@ -110,7 +97,7 @@ def test_a_budget_that_is_closed_while_it_runs_gives_no_more_and_pays_what_it_pr
     budget = factories.budget(wing, 1000)
     work, agents = running()
     Budget.objects.filter(pk=budget.pk).update(active=False)
-    through(work, clock, 70, agents)
+    playing.through(work, clock, 70, agents)
     assert (work.status, work.reason) == ("stopping", "budget-used-up")
     assert used(work) < timedelta(hours=1)
     assert not Charge.objects.filter(budget=None).exists()
@@ -119,9 +106,9 @@ def test_a_budget_that_is_closed_while_it_runs_gives_no_more_and_pays_what_it_pr
 def test_a_limit_that_is_raised_while_it_runs_lets_it_go_on(clock, wing, running, admin):
     budget = factories.budget(wing, Decimal("3.6"))
     work, agents = running()
-    through(work, clock, 50, agents)
+    playing.through(work, clock, 50, agents)
     ledger.set_limit(budget, Decimal("36"), admin, clock())
-    through(work, clock, 30, agents)
+    playing.through(work, clock, 30, agents)
     assert work.status == "running"
     assert work.cluster.paid_until > clock()
 
@@ -129,12 +116,12 @@ def test_a_limit_that_is_raised_while_it_runs_lets_it_go_on(clock, wing, running
 def test_price_and_walltime_that_change_while_it_runs_change_no_price_of_it(clock, owner, wing, running):
     budget = factories.budget(wing, 100)
     work, agents = running(walltime=3600)
-    through(work, clock, 20, agents)
+    playing.through(work, clock, 20, agents)
     work.coretype.price = PRICE * 10
     work.coretype.save()
     Request.ask(Request.Kind.EXTEND, work.cluster, owner, work.cluster.walltime_until + timedelta(hours=1))
     assert requests.carry_out(clock()) == 1
-    through(work, clock, 70, agents)
+    playing.through(work, clock, 70, agents)
     assert work.status == "running"
     playing.finish(agents[0], clock)
     playing.turn_all(clock)
