@@ -129,7 +129,6 @@ def test_a_running_job_outlives_up_and_the_next_one_takes_it_over(up, data):
 
 SUBMIT = """
 from portal.launch.demo import _version
-from tests.waiting import alive, until
 owner = User.objects.get(username='engineer')
 work = Workload.objects.create(name='long', owner=owner, coretype=Coretype.objects.get(code='local'), walltime=3600,
                                project=Project.objects.get(code='wing'))
