@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from jobs.models import AuditEntry, Membership, Project
 from portal.models import SignInTry
-from tests.portal.admin_forms import inlines
+from tests.portal.admin_forms import inlines, user_form
 
 pytestmark = pytest.mark.django_db
 
@@ -15,10 +15,6 @@ pytestmark = pytest.mark.django_db
 def signed(client, admin):
     client.force_login(admin)
     return client
-
-
-def user_form(user, **more):
-    return {"username": user.username, "first_name": "", "last_name": "", "email": "", "is_active": "on", **inlines("memberships"), **more}
 
 
 def test_a_new_person_with_a_password(signed):
