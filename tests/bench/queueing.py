@@ -23,7 +23,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "bench")]
+
+from million import of_database  # noqa: E402
+
 QUEUED, RUNNING, ROUNDS = 10_000, 5_000, 5
 NOW = datetime(2026, 9, 17, tzinfo=UTC)
 
@@ -58,17 +61,6 @@ def timed(call: Callable[[], Any]) -> tuple[float, float, float]:
     begun, used, other = time.perf_counter(), time.process_time(), of_database()
     call()
     return time.perf_counter() - begun, time.process_time() - used, of_database() - other
-
-
-def of_database() -> float:
-    """Seconds of processor that PostgreSQL has taken for our connection, in hundredths; 0 if it can't be seen from here."""
-    from django.db import connection
-
-    try:
-        told = Path(f"/proc/{connection.connection.info.backend_pid}/stat").read_text().rpartition(")")[2].split()
-    except (AttributeError, OSError):
-        return 0.0
-    return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
 
 
 # --- the world --------------------------------------------------------------------------------------------------------
