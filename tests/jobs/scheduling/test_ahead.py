@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.core.cache import cache
 
 from jobs import scheduling
 from jobs.models import Job, Workload
@@ -10,6 +11,12 @@ from portal.presenters import start
 from portal.presenters.facts import Facts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("cloud")]
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept():
+    """What a page has seen of a line is kept for a while, by an id that another test's job had as well."""
+    cache.clear()
 
 
 @pytest.fixture
