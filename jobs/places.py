@@ -29,7 +29,7 @@ def holds(key: str, size: int) -> bool:
     """Whether storage still has that many bytes under the key. Raises what a service that is away raises."""
     try:
         return default_storage.size(key) == size
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
 
 
